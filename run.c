@@ -175,12 +175,15 @@ static const Command commands[] = {
     {"convert", "IN OUT.gguf|OUT.safetensors [options] | --list IN", "any model or checkpoint to GGUF or safetensors",
      .about = "To GGUF, tokenizer included: a RoFormer, or a decoder of Hugging Face that ./run knows, from "
               "safetensors, a PyTorch file (.bin, .pt, .pth; zip or legacy; nothing in it is ever run) or a "
-              "TensorFlow V2 checkpoint (its prefix or its .index file), or a folder with one of these; llama2.c's "
-              ".bin; GGUF (the parts of a split file become one). To safetensors: any checkpoint of PyTorch's, no "
-              "GGUF; config.json and the tokenizer's files are put beside it. OUT appears whole or not at all.\n",
+              "TensorFlow V2 checkpoint (its prefix or its .index file), or a folder with one of these; a LLaMA as "
+              "Meta and a Mistral as Mistral publish it (params.json, consolidated.00.pth or .safetensors); llama2.c's "
+              ".bin, and its training's ckpt.pt; GGUF (the parts of a split file become one). To safetensors: any "
+              "checkpoint of PyTorch's, no GGUF; config.json and the tokenizer's files are put beside it. OUT appears "
+              "whole or not at all.\n",
      .examples =
          "  ./run convert TinyLlama-1.1B/ tinyllama.gguf --type f16\n"
          "  ./run convert stories15M.bin stories15M.gguf -z tokenizer.bin\n"
+         "  ./run convert llama-2-7b/ llama.gguf -z tokenizer.model\n"
          "  ./run convert roformer_chinese_base/ roformer.gguf --type f16\n"
          "  ./run convert chinese_roformer_L-12_H-768_A-12/bert_model.ckpt roformer.gguf\n"
          "  ./run convert chinese_roformer-sim-char_L-12_H-768_A-12/ sim.gguf --pooler linear\n"

@@ -203,6 +203,45 @@ static void windows(void) {
     CHECK(view_is_same(&matrix, &turned) && view_equal(&matrix, &turned));
 }
 
+/* Three slices of a matrix, one of them by columns, below one another or side by side, read from every place in every
+ * length. */
+static void joined_windows(void) {
+    float values[64], out[72];
+    for (size_t i = 0; i < 64; i++) values[i] = (float)i;
+    for (int axis = 0; axis < 2; axis++) {
+        View parts[3], v = {.name = "joined"};
+        static const size_t sizes[] = {1, 4, 2};
+        size_t at = 0, first_of[3];
+        for (size_t k = 0; k < 3; at += parts[k++].values) {
+            parts[k] = (View){.type = ELEM_F32, .n_dims = 2, .data = (const uint8_t *)(values + at)};
+            parts[k].shape[axis] = sizes[k], parts[k].shape[!axis] = 5;
+            first_of[k] = at;
+            CHECK(view_init(&parts[k]));
+        }
+        parts[1].stride[0] = 1, parts[1].stride[1] = parts[1].shape[0];
+        CHECK(view_join(&v, parts, 3, axis) && v.values == 35 && v.shape[axis] == 7 && v.shape[!axis] == 5 &&
+              !view_is_contiguous(&v) && view_is_same(&v, &v) && view_equal(&v, &v) && strcmp(v.name, "joined") == 0);
+        CHECK(!view_is_same(&v, &parts[0]) && !view_equal(&v, &parts[0]));
+        for (size_t first = 0; first < 35; first++)
+            for (size_t n = 0; first + n <= 35; n++) {
+                out[n] = -1;
+                CHECK(view_read(&v, first, n, ELEM_F32, (uint8_t *)out) == 0 && out[n] == -1);
+                for (size_t i = 0; i < n; i++) {
+                    size_t p[2] = {(first + i) / v.shape[1], (first + i) % v.shape[1]}, k = 0;
+                    while (p[axis] >= sizes[k]) p[axis] -= sizes[k++];
+                    if (out[i] != values[first_of[k] + p[0] * parts[k].stride[0] + p[1] * parts[k].stride[1]])
+                        CHECK(!"element");
+                }
+            }
+        parts[2].shape[!axis] = 4;
+        CHECK(!view_join(&v, parts, 3, axis));
+        parts[2].shape[!axis] = 5, parts[2].type = ELEM_F16;
+        CHECK(!view_join(&v, parts, 3, axis));
+        parts[2].type = ELEM_F32, parts[2].shape[axis] = SIZE_MAX - 2;
+        CHECK(!view_join(&v, parts, 3, axis));
+    }
+}
+
 /* ---- real files ---- */
 
 static const View *view_named(const Checkpoint *c, const char *name) {
@@ -328,6 +367,7 @@ const Test tests_checkpoints[] = {
     {"convert/names", names},
     {"convert/halves", halves},
     {"convert/windows", windows},
+    {"convert/joined windows", joined_windows},
     {"convert/real_tiny", real_tiny},
     {"convert/real_alex", real_alex},
     {"convert/real_pickle", real_pickle},

@@ -159,8 +159,8 @@ int source_is_layers(const Source *s, const SourceWish *wish, char *err, size_t 
     return rc ? rc : found;
 }
 
-/* config.json and generation_config.json into s->weights, for config_read. */
-static int read_config(Source *s, const SourceWish *wish, char *err, size_t errlen) {
+/* config.json and generation_config.json into s->weights. */
+static int open_configs(Source *s, const SourceWish *wish, char *err, size_t errlen) {
     static const char *const configs[] = {"config.json"}, *const generations[] = {"generation_config.json"};
     char *path, *generation = NULL;
     if (sidecar_find(&path, wish->config, s->checkpoint.folder, configs, 1) ||
@@ -176,8 +176,23 @@ static int read_config(Source *s, const SourceWish *wish, char *err, size_t errl
     if (rc == 0 && !json_get(s->weights.config, "model_type"))
         rc = base_error(err, errlen, -EINVAL, "%s: no RoFormer's tensors, and its configuration has no model_type",
                         s->path);
+    return rc;
+}
+
+/* What the model's files say into s->config. */
+static int read_config(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
+    int of_authors = source_has_params(s);
+    int rc = of_authors && !wish->config ? source_params(s, r, err, errlen) : open_configs(s, wish, err, errlen);
     if (rc == 0) rc = config_read(&s->config, &s->weights, NULL, err, errlen);
-    return rc || !s->config.linear.form ? rc : rope_of_file(s, err, errlen);
+    if (rc == 0 && of_authors) {
+        if (s->config.decoder || strncmp(s->config.arch, "qwen", 4) == 0)
+            return base_error(err, errlen, -EINVAL, "%s: tensors named as a LLaMA's authors name them, but the "
+                              "configuration is of a %s", s->path, s->config.arch);
+        rc = source_params_rename(s, r, err, errlen);
+    }
+    if (rc == 0 && s->config.linear.form) rc = rope_of_file(s, err, errlen);
+    if (of_authors) s->config.rope.pairing = ROPE_INTERLEAVED;
+    return rc;
 }
 
 static const View *view_named(const Source *s, const char *name) {
@@ -206,14 +221,14 @@ static int write_chat_template(Source *s, char *err, size_t errlen) {
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     HfReader reader = {.s = s, .err = err, .errlen = errlen};
     char name[200];
-    int rc = read_config(s, wish, err, errlen);
+    int rc = read_config(s, wish, r, err, errlen);
     if (rc) return rc;
     if (s->config.roformer.variant)
         return base_error(err, errlen, -EINVAL, "%s: the configuration is a RoFormer's, the tensors are not", s->path);
     rc = source_refuse(s, wish, TAKES_CONFIG | TAKES_PRE | (s->config.decoder ? TAKES_TASK : 0), err, errlen);
     if (rc) return rc;
     int is_llama = !s->config.decoder && strncmp(s->config.arch, "qwen", 4) != 0; /* llama.cpp's Mistral is a "llama" */
-    reader.permutes = is_llama;
+    reader.permutes = is_llama && s->config.rope.pairing == ROPE_HALF;
     if (is_llama && s->config.linear.form && s->config.linear.phi->projection)
         return base_error(
             err, errlen, -EINVAL,
@@ -227,6 +242,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
     if (rc == 0) rc = source_sentence(s, wish, err, errlen);
-    if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, -1, r, err, errlen);
+    int end_id = s->checkpoint.settings ? 1 : -1; /* llama2.c ends a text at BOS */
+    if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, end_id, r, err, errlen);
     return rc || wish->no_tokenizer ? rc : write_chat_template(s, err, errlen);
 }

@@ -3,6 +3,7 @@
 
     python -m venv v && v/bin/pip install -r tests/oracle/requirements.txt
     v/bin/python tests/oracle/checkpoints.py                    # writes tests/golden/convert/
+    v/bin/python tests/oracle/checkpoints.py --authors          # authors.* alone
     v/bin/python tests/oracle/checkpoints.py --check CONVERT    # what CONVERT writes, read by gguf, safetensors, transformers
     t/bin/python tests/oracle/checkpoints.py --tensorflow CONVERT   # with tensorflow instead: see check_tensorflow
 
@@ -18,6 +19,8 @@ TensorFlow, and lets convert read what TensorFlow wrote.
     v2.bin  gau.bin  gau.ckpt.*  sim.ckpt.*  sequence.legacy.bin  token.bin  discriminator.bin  generator.bin   and their configs
     llama.bin         another family, BF16, passed through: tied lm_head, a tensor with strides, a buffer of integers
     llama-0000N-of-00002.bin, llama.bin.index.json                         the same in two shards
+    authors.*         one LLaMA as Hugging Face has it (hf.bin) and as Meta publishes it: in one file, and sliced for two GPUs as LLaMA 2
+                      (two.*) and as LLaMA 3 (three.*, embeddings by words); as Mistral does; as llama2.c's training saves it (tied)
     vocab.txt         24 tokens
 """
 import argparse, collections, json, os, struct, subprocess, sys, tempfile
@@ -328,6 +331,7 @@ def main():
     save(state, "generator.bin")
     write_json("generator.config.json", bert_config(embedding_size=E, num_hidden_layers=1, rotary_value=True, model_type="roformer"))
     llama()
+    authors()
     print("%d files, %d bytes in %s" % (len(os.listdir(GOLDEN)), sum(os.path.getsize(path(f)) for f in os.listdir(GOLDEN)), GOLDEN))
 
 
@@ -360,6 +364,65 @@ def llama():
                                      "intermediate_size": ff, "num_hidden_layers": 1, "num_attention_heads": 2, "num_key_value_heads": 1,
                                      "max_position_embeddings": 16, "rms_norm_eps": 1e-5, "rope_theta": 10000.0, "hidden_act": "silu",
                                      "tie_word_embeddings": True, "torch_dtype": "bfloat16"})
+
+
+def unpermute(w, n_heads):
+    """Rows of halves (i, i + d/2) to pairs (2i, 2i + 1): the inverse of permute in transformers' convert_llama_weights_to_hf.py."""
+    rows, cols = w.shape
+    return w.view(n_heads, 2, rows // n_heads // 2, cols).transpose(1, 2).reshape(rows, cols).contiguous()
+
+
+AUTHORS = {"self_attn.q_proj": "attention.wq", "self_attn.k_proj": "attention.wk", "self_attn.v_proj": "attention.wv",
+           "self_attn.o_proj": "attention.wo", "mlp.gate_proj": "feed_forward.w1", "mlp.down_proj": "feed_forward.w2",
+           "mlp.up_proj": "feed_forward.w3", "input_layernorm": "attention_norm", "post_attention_layernorm": "ffn_norm",
+           "model.embed_tokens": "tok_embeddings", "model.norm": "norm", "lm_head": "output", "model.layers": "layers"}
+
+
+def authors():
+    """A LLaMA in Hugging Face's names and rows, and in the layouts of Meta, Mistral and llama2.c. That hf.bin is what transformers makes
+    of the others was seen with 4.46.3's write_model (convert_llama_weights_to_hf.py; 5.x has no such script): of random LLaMAs 1, 2, 3
+    in 1, 2 and 4 files convert made the same GGUF file, byte for byte, of both folders."""
+    import torch, safetensors.torch
+    d, ff, v, heads = 8, 12, 16, 2
+    shapes = {"model.embed_tokens.weight": (v, d), "model.norm.weight": (d,), "lm_head.weight": (v, d)}
+    for l in range(2):
+        for k, s in {"input_layernorm": (d,), "post_attention_layernorm": (d,), "self_attn.q_proj": (d, d), "self_attn.k_proj": (d, d),
+                     "self_attn.v_proj": (d, d), "self_attn.o_proj": (d, d), "mlp.gate_proj": (ff, d), "mlp.up_proj": (ff, d),
+                     "mlp.down_proj": (d, ff)}.items():
+            shapes["model.layers.%d.%s.weight" % (l, k)] = s
+    hf = {k: torch.from_numpy((value_of(k, s).view(np.uint32) >> 16).astype(np.int16)).view(torch.bfloat16) for k, s in shapes.items()}
+    save(hf, "authors.hf.bin")
+    write_json("authors.hf.json", {"model_type": "llama", "vocab_size": v, "hidden_size": d, "intermediate_size": ff, "num_hidden_layers": 2,
+                                   "num_attention_heads": heads, "num_key_value_heads": heads, "max_position_embeddings": 8192,
+                                   "rms_norm_eps": 1e-5, "rope_theta": 500000.0, "hidden_act": "silu", "tie_word_embeddings": False,
+                                   "bos_token_id": 1, "eos_token_id": 2})
+    meta = {}
+    for k, w in hf.items():
+        for a, b in AUTHORS.items():
+            k = k.replace(a + ".", b + ".")
+        meta[k] = unpermute(w, heads) if k.endswith((".wq.weight", ".wk.weight")) else w
+    frequencies = {"rope.freqs": torch.arange(d // heads // 2).bfloat16()}
+    save({**meta, **frequencies}, "authors.one.pth")
+    write_json("authors.params.json", {"dim": d, "n_layers": 2, "n_heads": heads, "vocab_size": -1, "multiple_of": 4,
+                                       "ffn_dim_multiplier": 0.5, "norm_eps": 1e-5, "rope_theta": 500000.0})
+    for name, by_words in (("two", 0), ("three", 1)):
+        for i in range(2):
+            part = {}
+            for k, w in meta.items():
+                beside = k.endswith(("wo.weight", "w2.weight")) or (k.startswith("tok") and not by_words)
+                part[k] = w if w.dim() == 1 else w.chunk(2, 1 if beside else 0)[i].contiguous()
+            if name == "two" or i == 0:
+                part.update(frequencies)
+            save(part, "authors.%s.%02d.pth" % (name, i))
+    safetensors.torch.save_file({k: w.contiguous() for k, w in meta.items()}, path("authors.mistral.safetensors"))
+    write_json("authors.mistral.json", {"dim": d, "n_layers": 2, "head_dim": d // heads, "hidden_dim": ff, "n_heads": heads, "n_kv_heads": heads,
+                                        "norm_eps": 1e-6, "vocab_size": v, "sliding_window": 4096, "moe": None})
+    tied = {**meta, "output.weight": meta["tok_embeddings.weight"]}
+    one = torch.zeros(1)
+    torch.save({"model": {"_orig_mod." + k: w for k, w in {**tied, "freqs_cos": one, "layers.0.attention.mask": torch.zeros(1, 1, 2, 2)}.items()},
+          "optimizer": {"state": {0: {"step": one, "exp_avg": one}}, "param_groups": [{"lr": 5e-4, "betas": (0.9, 0.95), "params": [0]}]},
+          "model_args": dict(dim=d, n_layers=2, n_heads=heads, n_kv_heads=heads, vocab_size=v, multiple_of=4, max_seq_len=64, dropout=0.0),
+          "iter_num": 3, "best_val_loss": torch.tensor(1.5), "config": {"out_dir": "out", "compile": True}}, path("authors.llama2c.pt"))
 
 
 # ---- checks with other people's readers --------------------------------------------------------------------------------------
@@ -434,10 +497,13 @@ def check_tensorflow(program):
 
 if __name__ == "__main__":
     p = argparse.ArgumentParser()
+    p.add_argument("--authors", action="store_true", help="write authors.* alone")
     p.add_argument("--check", metavar="CONVERT")
     p.add_argument("--tensorflow", metavar="CONVERT")
     a = p.parse_args()
-    if a.check:
+    if a.authors:
+        authors()
+    elif a.check:
         check(os.path.abspath(a.check))
     elif a.tensorflow:
         check_tensorflow(os.path.abspath(a.tensorflow))

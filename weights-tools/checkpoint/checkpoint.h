@@ -22,6 +22,7 @@ typedef struct {
     size_t n_views, cap_views;
     Weights weights;      /* owns the mapped files and the names; CONTAINER_SAFETENSORS: the tensors too */
     size_t file_bytes;    /* of all files */
+    const char *settings; /* a JSON object of what a training checkpoint of llama2.c says of its model; or NULL */
     size_t n_other;       /* entries that are not tensors of numbers (text, a step count ..): left out */
 } Checkpoint;
 

@@ -1,6 +1,7 @@
 /* weights-tools/checkpoint/open.c - which container a path leads to. */
 #include "open.h"
 #include "base/json.h"
+#include "consolidated.h"
 #include "model/files/safetensors.h"
 #include "table.h"
 #include "tf.h"
@@ -35,6 +36,27 @@ static int add_torch(Checkpoint *c, const char *path, char *err, size_t errlen) 
     return base_error(err, errlen, -EINVAL, "%s: %s", path, what);
 }
 
+enum { SHARDED_MAX_TENSORS = 20000 }; /* the look-ups below compare every pair */
+
+/* All consolidated.NN.pth of the folder, from 00 on. */
+static int add_consolidated(Checkpoint *c, const char *path, char *err, size_t errlen) {
+    char name[24];
+    size_t ends[CONSOLIDATED_MAX_FILES], n = 0;
+    int rc = 0;
+    for (; rc == 0 && n < CONSOLIDATED_MAX_FILES; n++) {
+        consolidated_name(name, n);
+        if (n > 0 && !file_has(c->folder, name)) break;
+        char *file = file_join(c->folder, name);
+        rc = file ? add_torch(c, file, err, errlen) : weights_no_memory(path, err, errlen);
+        ends[n] = c->n_views;
+        free(file);
+    }
+    if (rc == 0 && c->n_views > SHARDED_MAX_TENSORS)
+        rc = base_error(err, errlen, -EINVAL, "%s: its files hold %zu tensors, and at most %d are read", path,
+                        c->n_views, SHARDED_MAX_TENSORS);
+    return rc ? rc : consolidated_join(c, ends, n, path, err, errlen);
+}
+
 /* A shard is named once for every tensor in it. */
 static int is_repeated(const JsonValue *map, const JsonValue *entry) {
     for (const JsonValue *e = map->child; e != entry; e = e->next)
@@ -56,8 +78,6 @@ static int check_map(const Checkpoint *c, const JsonValue *map, const char *path
     if (c->n_views == map->len) return 0;
     return base_error(err, errlen, -EINVAL, "%s: lists %zu tensors, the shards hold %zu", path, map->len, c->n_views);
 }
-
-enum { SHARDED_MAX_TENSORS = 20000 }; /* the look-ups below compare every pair */
 
 static int add_torch_shards(Checkpoint *c, const char *index, char *err, size_t errlen) {
     Json j;
@@ -112,8 +132,8 @@ static int add_safetensors_views(Checkpoint *c, const char *path, char *err, siz
 
 /* A lone file without config.json is fine here: --config may name one. */
 static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t errlen) {
-    int whole = file_is_folder(path) || file_has(c->folder, "config.json") ||
-                file_has(c->folder, "model.safetensors.index.json"), rc;
+    int beside = file_has(c->folder, "config.json") || file_has(c->folder, "model.safetensors.index.json"), rc;
+    int whole = file_is_folder(path) || (beside && !consolidated_is(path)); /* whose names are its authors' */
     c->container = CONTAINER_SAFETENSORS;
     if (whole) {
         rc = weights_open(&c->weights, path, err, errlen);
@@ -162,26 +182,28 @@ static int find_index(char **path, const char *folder, char *err, size_t errlen)
         return base_error(err, errlen, -ENOENT, "%s: holds several TensorFlow checkpoints: name one of the .index "
                           "files", folder);
     if (n == 0)
-        return base_error(err, errlen, -ENOENT, "%s: no model.safetensors, pytorch_model.bin or bert_model.ckpt.index "
-                          "in this folder", folder);
+        return base_error(err, errlen, -ENOENT, "%s: no model.safetensors, pytorch_model.bin, consolidated.00.pth or "
+                          "bert_model.ckpt.index in this folder", folder);
     return (*path = file_join(folder, found)) ? 0 : weights_no_memory(folder, err, errlen);
 }
 
 static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen) {
-    static const char *const names[] = {"model.safetensors", "model.safetensors.index.json", "pytorch_model.bin",
-                                        "pytorch_model.bin.index.json"};
-    int rc = 1;
-    for (int i = 0; i < 4 && rc == 1; i++) {
-        char *file = file_join(path, names[i]);
-        if (!file) return weights_no_memory(path, err, errlen);
-        if (file_exists(file))
-            rc = i < 2 ? add_safetensors(c, path, err, errlen)
-                       : i == 2 ? add_torch(c, file, err, errlen) : add_torch_shards(c, file, err, errlen);
+    static const struct {
+        const char *name;
+        int (*add)(Checkpoint *c, const char *file, char *err, size_t errlen);
+        int of_folder; /* what is added is the folder's */
+    } rows[] = {{"model.safetensors", add_safetensors, 1}, {"model.safetensors.index.json", add_safetensors, 1},
+                {"pytorch_model.bin", add_torch, 0}, {"pytorch_model.bin.index.json", add_torch_shards, 0},
+                {"consolidated.00.pth", add_consolidated, 0}, {"consolidated.safetensors", add_safetensors, 0}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        if (!file_has(path, rows[i].name)) continue;
+        char *file = rows[i].of_folder ? strdup(path) : file_join(path, rows[i].name);
+        int rc = file ? rows[i].add(c, file, err, errlen) : weights_no_memory(path, err, errlen);
         free(file);
+        return rc;
     }
-    if (rc != 1) return rc;
     char *index;
-    rc = find_index(&index, path, err, errlen);
+    int rc = find_index(&index, path, err, errlen);
     if (rc == 0) rc = add_tf(c, index, err, errlen);
     free(index);
     return rc;
@@ -190,6 +212,7 @@ static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen
 static int open_file(Checkpoint *c, const char *path, char *err, size_t errlen) {
     MappedFile f;
     if (text_ends_with(path, ".bin.index.json")) return add_torch_shards(c, path, err, errlen);
+    if (consolidated_is(path) && text_ends_with(path, ".pth")) return add_consolidated(c, path, err, errlen);
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
     int is_safetensors = !zip_is(f.data, f.size) && safetensors_is(f.data, f.size);

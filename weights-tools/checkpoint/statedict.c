@@ -1,7 +1,11 @@
 /* weights-tools/checkpoint/statedict.c - from the values of a pickle to windows on storages. */
 #include "statedict.h"
 
+#include "weights-tools/buffer.h"
+
 #include <errno.h>
+#include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static int bad(StorageFinder *f, const PickleValue *name, const char *why) {
@@ -91,12 +95,41 @@ static int read_tensor(Checkpoint *c, const Pickle *p, StorageFinder *f, const P
     return checkpoint_add(c, &v, name->as.text, name->n, f->name, f->err, f->errlen);
 }
 
+/* ---- what a training checkpoint says of its model ---- */
+
+static void print_number(Buffer *b, const PickleValue *v) {
+    if (v->type == PV_INT) buffer_print(b, "%lld", (long long)v->as.integer);
+    else if (v->type == PV_BOOL) buffer_print(b, v->as.integer ? "true" : "false");
+    else if (v->type == PV_FLOAT && isfinite(v->as.number)) buffer_print(b, "%.17g", v->as.number);
+    else buffer_print(b, "null");
+}
+
+/* The entry "model_args" of llama2.c's checkpoints, a dict of numbers, as JSON. */
+static int keep_settings(Checkpoint *c, const Pickle *p, StorageFinder *f) {
+    const PickleValue *args = pickle_get(p, &p->values[p->root], "model_args");
+    Buffer b = {0};
+    if (!args || args->type != PV_DICT) return 0;
+    for (int32_t cell = args->first; cell != PICKLE_NONE; cell = p->cells[p->cells[cell].next].next) {
+        const PickleValue *name = pickle_at(p, cell);
+        if (name->type != PV_STRING || !weights_is_name(name->as.text, name->n)) continue;
+        buffer_print(&b, b.n ? "," : "{");
+        buffer_json(&b, name->as.text, name->n);
+        buffer_print(&b, ":");
+        print_number(&b, pickle_at(p, p->cells[cell].next));
+    }
+    if (b.n) buffer_print(&b, "}");
+    if (b.n && !b.failed) c->settings = weights_keep(&c->weights, (const char *)b.data, b.n);
+    int failed = b.failed || (b.n && !c->settings);
+    free(b.data);
+    return failed ? weights_no_memory(f->name, f->err, f->errlen) : 0;
+}
+
 int state_dict_read(Checkpoint *c, const Pickle *p, StorageFinder *f) {
     const PickleValue *dict = find_dict(p);
     if (!dict)
         return base_error(f->err, f->errlen, -EINVAL,
                           "%s: holds no dict of tensors: save it with torch.save(model.state_dict(), file)", f->name);
-    int rc = 0;
+    int rc = keep_settings(c, p, f);
     for (int32_t cell = dict->first; cell != PICKLE_NONE && rc == 0; cell = p->cells[p->cells[cell].next].next) {
         const PickleValue *name = pickle_at(p, cell), *v = pickle_at(p, p->cells[cell].next);
         if (v->type != PV_TENSOR) c->n_other++;

@@ -20,8 +20,8 @@ struct StorageFinder {
     size_t errlen;
 };
 
-/* Append the tensors of the state dict in p to c. Every window is checked against its storage's numel: no negative
- * stride, no element outside. 0, -EINVAL or -ENOMEM. */
+/* Append the tensors of the state dict in p to c, and keep what an entry "model_args" says (c->settings). Every window
+ * is checked against its storage's numel: no negative stride, no element outside. 0, -EINVAL or -ENOMEM. */
 int state_dict_read(Checkpoint *c, const Pickle *p, StorageFinder *f);
 
 #endif

@@ -24,8 +24,22 @@ int view_init(View *v) {
     return size_mul(v->values, bytes, &bytes);
 }
 
+int view_join(View *v, const View *parts, size_t n, int axis) {
+    *v = (View){.name = v->name, .type = parts->type, .n_dims = 2, .data = parts->data, .parts = parts, .n_parts = n,
+                .axis = axis};
+    v->shape[!axis] = parts->shape[!axis];
+    for (size_t i = 0; i < n; i++) {
+        const View *p = &parts[i];
+        if (p->type != v->type || p->n_dims != 2 || p->shape[!axis] != v->shape[!axis] ||
+            !size_add(v->shape[axis], p->shape[axis], &v->shape[axis]))
+            return 0;
+    }
+    return view_init(v);
+}
+
 int view_is_contiguous(const View *v) {
     size_t expected = 1;
+    if (v->n_parts) return 0;
     for (int d = v->n_dims - 1; d >= 0; d--) {
         if (v->shape[d] != 1 && v->stride[d] != expected) return v->values == 0;
         expected *= v->shape[d];
@@ -39,7 +53,7 @@ static int same_shape(const View *a, const View *b) {
 }
 
 int view_is_same(const View *a, const View *b) {
-    return a->data == b->data && same_shape(a, b) &&
+    return a->data == b->data && a->parts == b->parts && same_shape(a, b) &&
            memcmp(a->stride, b->stride, (size_t)a->n_dims * sizeof *a->stride) == 0;
 }
 
@@ -132,11 +146,27 @@ static size_t convert(ElemType from, const uint8_t *in, size_t n, ElemType to, u
     return lost;
 }
 
+/* A run in a piece, then the next one: the rest of its row where pieces stand side by side. */
+static size_t read_parts(const View *v, size_t first, size_t n, ElemType to, uint8_t *out) {
+    size_t lost = 0, run;
+    for (; n > 0; n -= run, first += run, out += run * elem_bytes(to)) {
+        size_t at[2] = {first / v->shape[1], first % v->shape[1]};
+        const View *p = v->parts;
+        for (; at[v->axis] >= p->shape[v->axis]; p++) at[v->axis] -= p->shape[v->axis];
+        size_t from = at[0] * p->shape[1] + at[1];
+        run = v->axis ? p->shape[1] - at[1] : p->values - from;
+        if (run > n) run = n;
+        lost += view_read(p, from, run, to, out);
+    }
+    return lost;
+}
+
 size_t view_read(const View *v, size_t first, size_t n, ElemType to, uint8_t *out) {
     uint8_t part[2048];
     size_t bytes = elem_bytes(v->type), lost = 0;
     int straight = view_is_contiguous(v);
     if (n == 0) return 0;
+    if (v->n_parts) return read_parts(v, first, n, to, out);
     if (to == v->type) {
         if (straight) memcpy(out, v->data + first * bytes, n * bytes);
         else gather(v, first, n, out);
