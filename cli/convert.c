@@ -2,6 +2,7 @@
  * everything else to stderr. */
 #include "tool.h"
 #include "model/files/fp8.h"
+#include "weights-tools/mixture.h"
 #include "weights-tools/sidecars.h"
 #include "weights-tools/checkpoint/open.h"
 #include "base/base.h"
@@ -23,10 +24,21 @@ typedef struct {
 
 /* ---- the command line ---- */
 
+/* What --type names, or -1 after saying what is wrong. */
+static int type_of(const char *word) {
+    if (!word) return TYPE_KEEP;
+    int type = name_index(type_choice_names, word);
+    if (type >= 0 || !mixture_find(word)) return named("--type", word, type_choice_names, 0);
+    usage("--type: ./run quantize IN OUT.gguf %s writes that", mixture_find(word)->name);
+    return -1;
+}
+
 static int read_options(Conversion *v, const Args *a) {
     const ToolArgs *t = &a->tool;
-    TypeChoice type = t->type ? (TypeChoice)name_index(type_choice_names, t->type) : TYPE_KEEP;
-    *v = (Conversion){.a = a, .in = a->words[0], .out = a->words[1], .type = type, .list = t->list};
+    int type = type_of(t->type);
+    if (type < 0) return EXIT_USAGE;
+    *v = (Conversion){.a = a, .in = a->words[0], .out = a->words[1], .type = (TypeChoice)type,
+                       .list = t->list};
     v->wish = (SourceWish){.config = t->config, .name = t->name, .pre = a->tokenizer.pre, .task = t->task,
                            .tokenizer = a->tokenizer.file, .no_tokenizer = t->no_tokenizer,
                            .roformer = {.mask = t->mask, .pooler = t->pooler}};
@@ -54,14 +66,14 @@ static void list_view(const View *v, int is_tf) {
 
 static int list(const Checkpoint *c) {
     for (size_t i = 0; i < c->n_views; i++) list_view(&c->views[i], c->container == CONTAINER_TF);
-    note("%s, %zu tensors", container_name(c->container), c->n_views);
+    note("%s, %zu tensor%s", container_name(c->container), c->n_views, plural(c->n_views));
     return out_end(EXIT_DONE);
 }
 
 /* ---- to GGUF ---- */
 
 static void say_what_was_written(const Conversion *a, size_t tensors, uint64_t bytes) {
-    note("%s: %zu tensors, %.1f MB", a->out, tensors, (double)bytes / 1e6);
+    note("%s: %zu tensor%s, %.1f MB", a->out, tensors, plural(tensors), (double)bytes / 1e6);
 }
 
 /* The types to write, vectors as F32, which is how others' programs expect them; general.file_type goes by the first
@@ -178,7 +190,7 @@ static int plan_as_is(Job *j) {
         if (!elem_is_float(v->type)) integers++;
         else if (!is_redundant(j, i) && plan_add(&j->plan, v->name, v)) return no_memory(j);
     }
-    if (integers) report_note(&j->report, "left out: %zu tensors of integers", integers);
+    if (integers) report_note(&j->report, "left out: %zu tensor%s of integers", integers, plural(integers));
     return j->plan.n ? 0 : base_error(j->err, sizeof j->err, -EINVAL, "%s: holds no tensors of floats", j->a->in);
 }
 

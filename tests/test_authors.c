@@ -55,7 +55,7 @@ static void metas(void) {
         CHECK(files_equal(test_in(to, "m.gguf"), hf));
     }
     CHECK(tool("", "convert", "%s %s -f --no-tokenizer", two, test_in(to, "m.gguf")) == 0 &&
-          strstr(said, "8192 tokens, as models of its settings were") && strstr(said, "left out: 1 tensors of freq"));
+          strstr(said, "8192 tokens, as models of its settings were") && strstr(said, "left out: 1 tensor of freq"));
     CHECK(tool("", "quantize", "%s %s Q8_0 -q -f", two, test_in(to, "q.gguf")) == 1 && said_line("-z"));
     CHECK(tool("", "inspect", "%s", two) == 0 && strstr(out, "in 2 files") &&
           strstr(out, "layers.1.feed_forward.w2.weight  BF16                 192  [8, 12]"));

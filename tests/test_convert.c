@@ -202,7 +202,7 @@ static const struct {
      "nsp.weight", "absent"},
     {{{"qa_outputs.weight", 2, 8, ELEM_F32}}, "X", "tensor qa_outputs.bias: is missing", 1, 0, NULL, NULL},
     {{{"crf.transitions", 9, 9, ELEM_F32}}, "X",
-     "left out: 1 tensors that no RoFormer known here has (crf.transitions ..)",
+     "left out: 1 tensor that no RoFormer known here has (crf.transitions ..)",
      0, 43, NULL, "absent"},
     {{{"roformer.encoder.layer.0.adapter.weight", 9, 9, ELEM_F32}}, "X", "no RoFormer known here has it", 1, 0, NULL,
      NULL},

@@ -63,7 +63,7 @@ static void other_family(void) {
     golden_into("llama.config.json", from, "config.json");
     file_write(test_in(from, "tokenizer.json"), "{}", 2);
     CHECK(tool("", "convert", "%s %s", from, test_in(a, "model.safetensors")) == 0 &&
-          strstr(said, "left out: 1 tensors of integers"));
+          strstr(said, "left out: 1 tensor of integers"));
     llama_is_there(a);
     CHECK(files_in(a) == 3 && files_equal(test_in(a, "tokenizer.json"), test_in(from, "tokenizer.json")));
     CHECK(tool("", "convert", "%s %s -q", from, test_in(b, "m.gguf")) == 1 &&

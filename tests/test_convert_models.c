@@ -71,7 +71,7 @@ static void left_out(void) {
         CHECK(tool("", "convert", "%s %s -q --no-tokenizer", folder, plain) == 0);
         put_tensor_into(path, "model.layers.0.self_attn.rotary_emb.inv_freq", "F32");
         CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, odd) == 0 &&
-              strstr(said, "left out: 1 tensors of frequencies or integers, which the engine computes"));
+              strstr(said, "left out: 1 tensor of frequencies or integers, which the engine computes"));
         CHECK(files_equal(plain, odd));
     }
 }

@@ -164,6 +164,7 @@ static void usage(void) {
         int code = tool("", "convert", "%s", wrong[i]);
         CHECK(code == 2 && said_line("run: ") && *out == 0);
     }
+    CHECK(tool("", "convert", "a b.gguf --type q4_k_m") == 2 && said_line("./run quantize IN OUT.gguf Q4_K_M"));
     CHECK(tool("", "convert", GOLDEN "v1.bin out.bin") == 2 && said_line("must end in .gguf or .safetensors"));
     CHECK(tool("", "convert", "--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
     CHECK(tool("", "convert", "not-there %s", test_tmp("x.gguf")) == 1 && said_line("not-there: No such file"));

@@ -297,7 +297,7 @@ static void pickles(void) {
     file_write(path, f.data, f.n);
     free(f.data);
     CHECK(tool("", "convert", "%s %s --no-tokenizer", dir, test_tmp("x.gguf")) == 1 &&
-          strstr(said, "left out: 1 entries that are no tensors of numbers"));
+          strstr(said, "left out: 1 entry that is no tensor of numbers"));
 }
 
 const Test tests_convert_written[] = {

@@ -169,7 +169,7 @@ static void test_model(void) {
     free(expected);
     CHECK(run("inspect %s", folder) == 0 && *said == 0); /* as it is in the file */
     CHECK(strstr(out, "\nmodel          llama: 2 layers, ") && strstr(out, "mlp.up_proj.weight_scale_inv ") &&
-          strstr(out, " F8_E4M3      14 tensors, ") && strstr(out, " BF16          1 tensors, "));
+          strstr(out, " F8_E4M3      14 tensors, ") && strstr(out, " BF16          1 tensor, "));
     CHECK(run("inspect %s --json", folder) == 0 && strstr(out, "mlp.up_proj.weight\",\"type\":\"F8_E4M3\",\"shape\":"
                                                               "[64,32],\"bytes\":2048}"));
 }

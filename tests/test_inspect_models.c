@@ -98,7 +98,7 @@ static void without_keys(void) {
     file_write(path, f.data, f.n);
     free(f.data);
     CHECK(tool("", "inspect", "%s -s --keys", path) == 0 && says("not one that ./run opens: ") &&
-          says("16.00 bits each\n               BF16          1 tensors, 32 bytes\n               F16 ") &&
+          says("16.00 bits each\n               BF16          1 tensor, 32 bytes\n               F16 ") &&
           says("tokenizer      none\n") && !strstr(out, "\nkeys\n"));
 }
 

@@ -46,6 +46,8 @@ void buffer_print(Buffer *b, const char *fmt, ...) {
     else buffer_bytes(b, text, (size_t)n);
 }
 
+const char *plural(size_t n) { return n == 1 ? "" : "s"; }
+
 void buffer_json(Buffer *b, const char *s, size_t n) {
     buffer_bytes(b, "\"", 1);
     for (size_t i = 0; i < n; i++) {

@@ -21,6 +21,8 @@ void buffer_u32(Buffer *b, uint32_t v); /* little-endian */
 void buffer_u64(Buffer *b, uint64_t v);
 void buffer_fill(Buffer *b, int byte, size_t n);
 void buffer_print(Buffer *b, const char *fmt, ...) BASE_PRINTF(2, 3); /* at most 511 bytes */
+/* "3 tensors", "1 tensor": what "%zu tensor%s" has for its %s. */
+const char *plural(size_t n);
 /* s[0 .. n-1], which is UTF-8, as a JSON string with its quotes. */
 void buffer_json(Buffer *b, const char *s, size_t n);
 

@@ -77,9 +77,11 @@ static int collect(DescribeReader *r) {
     }
     if (rc) return rc;
     if (n_optimizer) report_note(r->report, "left out: %zu of an optimizer's tensors (%.60s ..)", n_optimizer, slot);
-    if (n_integers) report_note(r->report, "left out: %zu tensors of integers (%.60s ..)", n_integers, integer);
+    if (n_integers) report_note(r->report, "left out: %zu tensor%s of integers (%.60s ..)", n_integers,
+                                plural(n_integers), integer);
     if (n_unknown)
-        report_note(r->report, "left out: %zu tensors that no RoFormer known here has (%.60s ..)", n_unknown, unknown);
+        report_note(r->report, "left out: %zu tensor%s that no RoFormer known here has (%.60s ..)", n_unknown,
+                    plural(n_unknown), unknown);
     if (r->m->n_slots > 0) qsort(r->m->slots, r->m->n_slots, sizeof *r->m->slots, compare_slots);
     return 0;
 }

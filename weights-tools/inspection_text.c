@@ -80,7 +80,7 @@ static void tokenizer_line(const Inspection *i, Buffer *b) {
 
 static void types_lines(const Inspection *i, Buffer *b) {
     label(b, "weights");
-    buffer_print(b, "%zu tensors, ", i->n_tensors);
+    buffer_print(b, "%zu tensor%s, ", i->n_tensors, plural(i->n_tensors));
     if (i->values < 1000000) buffer_print(b, "%llu values", (unsigned long long)i->values);
     else buffer_print(b, "%.4g million values", (double)i->values / 1e6);
     uint64_t bytes = 0;
@@ -89,7 +89,7 @@ static void types_lines(const Inspection *i, Buffer *b) {
     buffer_print(b, "\n");
     for (size_t t = 0; t < i->n_types; t++) {
         label(b, "");
-        buffer_print(b, "%-9s %5zu tensors, ", i->types[t].type, i->types[t].tensors);
+        buffer_print(b, "%-9s %5zu tensor%s, ", i->types[t].type, i->types[t].tensors, plural(i->types[t].tensors));
         size(b, i->types[t].bytes);
         buffer_print(b, "\n");
     }

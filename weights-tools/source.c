@@ -214,7 +214,8 @@ static int open_checkpoint(Source *s, const SourceWish *wish, const Report *r, c
     int rc = checkpoint_open(&s->checkpoint, s->path, err, errlen);
     if (rc) return rc;
     if (s->checkpoint.n_other)
-        report_note(r, "left out: %zu entries that are no tensors of numbers", s->checkpoint.n_other);
+        report_note(r, "left out: %zu %s of numbers", s->checkpoint.n_other,
+                    s->checkpoint.n_other == 1 ? "entry that is no tensor" : "entries that are no tensors");
     int layers = describe_is_roformer(&s->checkpoint) ? source_is_layers(s, wish, err, errlen) : 1;
     if (layers < 0) return layers;
     return !layers ? source_roformer(s, wish, r, err, errlen) : source_hf(s, wish, r, err, errlen);

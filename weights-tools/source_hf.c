@@ -109,9 +109,11 @@ static int check_rest(HfReader *r, const Report *report) {
             return base_error(r->err, r->errlen, -EINVAL, "%s: tensor %.100s: no %s known here has it", r->s->path,
                               v->name, r->s->config.arch);
     }
-    if (parts) report_note(report, "left out: %zu tensors of other parts than the text's (pictures, drafts)", parts);
+    if (parts) report_note(report, "left out: %zu tensor%s of other parts than the text's (pictures, drafts)", parts,
+                           plural(parts));
     if (buffers)
-        report_note(report, "left out: %zu tensors of frequencies or integers, which the engine computes", buffers);
+        report_note(report, "left out: %zu tensor%s of frequencies or integers, which the engine computes", buffers,
+                    plural(buffers));
     return 0;
 }
 

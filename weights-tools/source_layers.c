@@ -82,7 +82,7 @@ static int check_rest(const Layers *x, const Report *r, char *err, size_t errlen
     }
     if (n[REST_TIED]) report_note(r, "left out: lm_head.weight: the model ties it to the embeddings");
     for (int i = 0; i < REST_KINDS; i++)
-        if (n[i] && kinds[i]) report_note(r, "left out: %zu tensors %s", n[i], kinds[i]);
+        if (n[i] && kinds[i]) report_note(r, "left out: %zu tensor%s %s", n[i], plural(n[i]), kinds[i]);
     return 0;
 }
 

@@ -70,8 +70,9 @@ int source_params_rename(Source *s, const Report *r, char *err, size_t errlen) {
         if (rename_tensor(s, &v.name)) return source_no_memory(s, err, errlen);
         if (v.name) c->views[kept++] = v;
     }
-    if (kept < c->n_views)
-        report_note(r, "left out: %zu tensors of frequencies or masks, which the engine computes", c->n_views - kept);
+    size_t left = c->n_views - kept;
+    if (left)
+        report_note(r, "left out: %zu tensor%s of frequencies or masks, which the engine computes", left, plural(left));
     c->n_views = kept;
     return 0;
 }
