@@ -616,6 +616,20 @@ static void test_fused(void) {
     }
 }
 
+/* A name may be as long as the file likes. No part of it has one that any model asks for: it stays whole. */
+static void test_fused_long_name(void) {
+    static const RawKey usual[] = {{"general.architecture", META_STRING, RAW("\5\0\0\0\0\0\0\0llama"), NULL},
+                                   {"llama.attention.key_length", META_U32, RAW("\2\0\0\0"), NULL}};
+    static const RawKey one = {"llama.embedding_length", META_U32, RAW("\40\0\0\0"), NULL};
+    char name[5000] = "blk.0.attn_qkv.", err[300] = "";
+    memset(name + strlen(name), 'x', sizeof name - strlen(name) - 1);
+    const RawTensor matrix = {name, 2, {32, 2 + 2 + 2}, TENSOR_F32};
+    Weights w;
+    if (!opened_with(&w, usual, 2, &one, &matrix)) return;
+    CHECK(weights_expand(&w, err, sizeof err) == 0 && w.n_tensors == 2 && weights_find(&w, name));
+    weights_close(&w);
+}
+
 static const char right_type[] = "is not an array as long as tokenizer.ggml.tokens, of the right type";
 static const RawKey vocabulary_rows[] = {
     {"general.name", META_U32, RAW("\1\0\0\0"), NULL},
@@ -925,6 +939,7 @@ const Test tests_config[] = {
     {"config/a layer that drafts", test_drafting_layer},
     {"config/keys that change a model", test_changed_by_keys},
     {"config/q, k and v in one matrix", test_fused},
+    {"config/q, k and v in one matrix, by a long name", test_fused_long_name},
     {"config/a vocabulary's keys", test_vocabulary_keys},
     {"config/a vocabulary without scores", test_vocabulary_bare},
     {"config/a vocabulary of BERT", test_vocabulary_bert},

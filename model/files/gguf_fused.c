@@ -25,13 +25,14 @@ static const char *family_of(const Weights *w) {
     return NULL;
 }
 
-/* Tensor i, whose name holds ".attn_qkv." at `at`, becomes q; k and v come behind the last. 0 or -ENOMEM. */
+/* Tensor i, whose name, shorter than TENSOR_NAME, holds ".attn_qkv." at `at`, becomes q; k and v come behind the last.
+ * 0 or -ENOMEM. */
 static int take_apart(Weights *w, size_t i, const char *at, const uint64_t rows[3]) {
     Tensor whole = w->tensors[i];
     size_t row = whole.size / (size_t)whole.shape[0];
     for (int k = 0, rc; k < 3; k++) {
         Tensor part = whole;
-        char name[TENSOR_NAME + 1];
+        char name[TENSOR_NAME];
         int n = snprintf(name, sizeof name, "%.*s.attn_%c.%s", (int)(at - whole.name), whole.name, "qkv"[k], at + 10);
         part.name = weights_keep(w, name, (size_t)n);
         part.shape[0] = rows[k];
@@ -54,7 +55,8 @@ int gguf_take_apart(Weights *w, char *err, size_t errlen) {
     for (size_t i = 0; i < n; i++) {
         const Tensor *t = &w->tensors[i];
         const char *at = strncmp(t->name, "blk.", 4) == 0 ? strstr(t->name, ".attn_qkv.") : NULL;
-        int fits = at && t->n_dims > 0 && t->shape[0] && t->shape[0] == rows[0] + rows[1] + rows[2];
+        int fits = at && t->n_dims > 0 && t->shape[0] && t->shape[0] == rows[0] + rows[1] + rows[2] &&
+                   strlen(t->name) < TENSOR_NAME; /* a longer one is nobody's: it stays */
         if (fits && take_apart(w, i, at, rows)) return weights_no_memory(w->path, err, errlen);
     }
     return 0;
