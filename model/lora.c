@@ -108,18 +108,35 @@ static Tensor *target(const Adapter *a, const char *name, const char *tail) {
     return t ? a->base->tensors + (t - a->base->tensors) : NULL;
 }
 
-static int is_matrix(const Tensor *t) { return t->n_dims == 2 && quant_format(t->type); }
+static int is_computed_with(const Tensor *t) {
+    const QuantFormat *f = quant_format(t->type);
+    return f && f->row;
+}
+
 static Matrix matrix_of(const Tensor *t) {
     return (Matrix){.type = (TensorType)t->type, .rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1],
                     .data = t->data};
 }
 
-/* t += by B A, row by row. */
-static int merge(Adapter *a, Tensor *t, const Tensor *down, const Tensor *up, char *err, size_t errlen) {
-    if (!is_matrix(t) || !is_matrix(down) || !is_matrix(up) || down->shape[0] == 0 ||
-        down->shape[0] != up->shape[1] || up->shape[0] != t->shape[0] || down->shape[1] != t->shape[1])
+/* 0 where B A can be added to t. */
+static int check(const Adapter *a, const Tensor *t, const Tensor *down, const Tensor *up, char *err, size_t errlen) {
+    const Tensor *all[] = {t, down, up};
+    int matrices = t->n_dims == 2 && down->n_dims == 2 && up->n_dims == 2;
+    if (!matrices || down->shape[0] == 0 || down->shape[0] != up->shape[1] || up->shape[0] != t->shape[0] ||
+        down->shape[1] != t->shape[1])
         return base_error(err, errlen, -EINVAL, "%s: tensor %s does not fit the model's %s", a->file.path, down->name,
                           t->name);
+    for (int i = 0; i < 3; i++)
+        if (!is_computed_with(all[i]))
+            return base_error(err, errlen, -EINVAL, "%s: tensor %s has type %s, which is not computed with here",
+                              i ? a->file.path : a->base->path, all[i]->name, all[i]->type_name);
+    return 0;
+}
+
+/* t += by B A, row by row. */
+static int merge(Adapter *a, Tensor *t, const Tensor *down, const Tensor *up, char *err, size_t errlen) {
+    int rc = check(a, t, down, up, err, errlen);
+    if (rc) return rc;
     Matrix w = matrix_of(t), A = matrix_of(down), B = matrix_of(up);
     size_t rank = A.rows, n = w.rows * w.cols;
     double by = a->alpha == 0 ? a->scale : a->scale * a->alpha / (a->root ? sqrt((double)rank) : (double)rank);
@@ -139,7 +156,7 @@ static int merge(Adapter *a, Tensor *t, const Tensor *down, const Tensor *up, ch
         t->type = TENSOR_F32, t->type_name = "F32", t->data = (const uint8_t *)out, t->size = n * sizeof *out;
         a->n_merged++, a->bytes += t->size;
     }
-    int rc = out && thin && rows ? 0 : weights_no_memory(a->file.path, err, errlen);
+    rc = out && thin && rows ? 0 : weights_no_memory(a->file.path, err, errlen);
     free(thin), free(rows);
     return rc;
 }

@@ -270,7 +270,6 @@ static void shapes(void) {
     static const char *const headers[] = {
         FACTORS("input_layernorm", ENTRY("F32", "3,32", "0,384"), ENTRY("F32", "32,3", "384,768")),
         FACTORS("self_attn.q_proj", ENTRY("F32", "96", "0,384"), ENTRY("F32", "32,3", "384,768")),
-        FACTORS("self_attn.q_proj", ENTRY("I32", "3,32", "0,384"), ENTRY("F32", "32,3", "384,768")),
         FACTORS("self_attn.q_proj", ENTRY("F32", "3,32", "0,384"), ENTRY("F32", "32,3,1", "384,768")),
         FACTORS("self_attn.q_proj", ENTRY("F32", "6,16", "0,384"), ENTRY("F32", "16,6", "384,768")),
         FACTORS("self_attn.q_proj", ENTRY("F32", "6,16", "0,384"), ENTRY("F32", "32,3", "384,768")),
@@ -279,7 +278,7 @@ static void shapes(void) {
         FACTORS("self_attn.q_proj", ENTRY("F32", "3,8", "0,96"), ENTRY("F32", "32,3", "96,480")),
         FACTORS("self_attn.q_proj", ENTRY("F32", "0,32", "0,0"), ENTRY("F32", "32,0", "0,0")),
     };
-    static const int bytes[] = {768, 768, 768, 768, 768, 768, 768, 768, 480, 0};
+    static const int bytes[] = {768, 768, 768, 768, 768, 768, 768, 480, 0};
     const char *hf = test_folder("hf"), *folder = NULL;
     build_hf(hf, &shape, TENSOR_F32, 1);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++) {
@@ -291,6 +290,33 @@ static void shapes(void) {
                                     : "input_layernorm.lora_A.weight does not fit the model's model.layers.0.input");
         free(all);
     }
+}
+
+/* A file may hold types that are known by name and size only: W, A or B of one has no numbers to add. */
+static void types(void) {
+    static const char header[] = FACTORS("self_attn.q_proj", ENTRY("I32", "3,32", "0,384"),
+                                         ENTRY("F32", "32,3", "384,768"));
+    enum { I32 = 26 };
+    const char *hf = test_folder("hf"), *model = test_tmp("model.gguf");
+    const char *adapter = gguf("llama", "blk.0.attn_q.weight");
+    Weights w;
+    build_hf(hf, &shape, TENSOR_F32, 1);
+    check_refused(hf, peft_of(config, header, 1), "lora_A.weight has type I32, which is not computed with here");
+    build_gguf(model, &shape, TENSOR_F32);
+    CHECK(weights_open(&w, model, err, sizeof err) == 0);
+    Tensor *t = w.tensors + (weights_find(&w, "blk.0.attn_q.weight") - w.tensors);
+    t->type = I32, t->type_name = "I32";
+    CHECK(lora_merge(&w, adapter, err, sizeof err) == -EINVAL && t->type == I32);
+    CHECK(strstr(err, "tensor blk.0.attn_q.weight has type I32, which is not computed with here"));
+    weights_close(&w);
+    size_t n;
+    char *all = file_read(adapter, &n), *type = NULL; /* A's: behind its name, n_dims, and two sizes */
+    for (size_t i = 0; i + 6 <= n && !type; i++)
+        if (memcmp(all + i, "lora_a", 6) == 0) type = all + i + 6 + 4 + 2 * 8;
+    if (type) *type = I32;
+    file_write(adapter, all, n);
+    free(all);
+    check_refused(model, adapter, "tensor blk.0.attn_q.weight.lora_a has type I32, which is not computed with here");
 }
 
 /* Keys of a GGUF adapter that are not there, or say something else. */
@@ -351,6 +377,7 @@ const Test tests_lora[] = {
     {"lora/settings", settings},
     {"lora/tied head", tied_head},
     {"lora/shapes", shapes},
+    {"lora/types", types},
     {"lora/keys", keys},
     {"lora/cut at every length", cut},
     {0},
