@@ -272,14 +272,24 @@ static int processors(void) {
     return n < 1 ? 1 : n > TEAM_MOST ? TEAM_MOST : (int)n;
 }
 
+/* The number of the last processor that is switched on, as "0-3,6" ends; -1 where the system does not say. */
+static int last_processor(void) {
+    int last = -1;
+    FILE *f = fopen("/sys/devices/system/cpu/online", "r");
+    if (!f) return -1;
+    while (fscanf(f, "%d%*[-,]", &last) == 1) {}
+    fclose(f);
+    return last;
+}
+
 /* Two threads on one core share what it can compute: a core counts once, by the first of its siblings. */
 int threads_most(void) {
-    int most = processors(), cores = 0;
-    for (int i = 0; i < 4096; i++) {
+    int most = processors(), cores = 0, last = last_processor();
+    for (int i = 0; i <= last; i++) {
         char path[80], line[100];
         snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/thread_siblings_list", i);
         FILE *f = fopen(path, "r");
-        if (!f) break;
+        if (!f) continue; /* switched off */
         if (fgets(line, sizeof line, f)) cores += strtol(line, NULL, 10) == i;
         fclose(f);
     }
