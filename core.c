@@ -50,7 +50,9 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
                                        "attention.position", "attention.max_alibi_bias", "attention.log_scale",
                                        "attention.feature_map_key"};
     int64_t parts;
-    (void)c, (void)o;
+    (void)o;
+    if (c->linear.form && !(c->linear.epsilon >= 0 && c->linear.epsilon < 1))
+        key_complain(r, "attention.denominator_epsilon", "must be from 0 to below 1");
     if (meta_integer(weights_meta(r->w, "split.count"), &parts) && parts > 1)
         key_complain(r, "split.count", "the parts of a split file are not known to the core");
     for (size_t i = 0; i < sizeof more / sizeof *more; i++) /* keys and tensors */

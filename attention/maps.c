@@ -2,10 +2,14 @@
  * forms of linear attention. */
 #include "maps.h"
 
+#include "base/base.h"
 #include "favor.h"
 
+#include <errno.h>
 #include <math.h>
 #include <string.h>
+
+enum { MAX_DIM = 2 * ROPE_MAX_PAIRS };
 
 static double relu(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
     (void)kernels;
@@ -80,6 +84,22 @@ static const LinearForm rows[] = {
 };
 
 const LinearForm *const linear_forms[] = {&linear_numerator, &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], NULL};
+
+int linear_check(const LinearConfig *c, char *err, size_t errlen) {
+    const FeatureMap *maps[] = {c->phi, linear_key_map(c)};
+    for (int i = 0; i < 2 && c->form->cosine; i++)
+        if (strcmp(maps[i]->name, "identity") != 0)
+            return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not "
+                              "%s", c->form->name, maps[i]->name);
+    if (!maps[0]->projection != !maps[1]->projection)
+        return base_error(err, errlen, -EINVAL, "feature map %s projects, and %s does not: queries and keys must have "
+                          "the same features", maps[!maps[0]->projection]->name, maps[!!maps[0]->projection]->name);
+    if (!(c->epsilon >= 0 && c->epsilon < 1))
+        return base_error(err, errlen, -EINVAL, "denominator_epsilon must be from 0 to below 1");
+    if (c->phi->projection && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))
+        return base_error(err, errlen, -EINVAL, "favor_features must be even, from 2 to %d", MAX_DIM);
+    return 0;
+}
 
 const FeatureMap *feature_map_row(int i) {
     return i >= 0 && i < (int)(sizeof feature_maps / sizeof *feature_maps) ? feature_maps[i] : NULL;

@@ -1,4 +1,4 @@
-/* attention/maps.h - going through feature maps and forms (phi.h) in their order. */
+/* attention/maps.h - going through feature maps and forms (phi.h) in their order; what goes together of them. */
 #ifndef MAPS_H
 #define MAPS_H
 
@@ -9,5 +9,9 @@ const LinearForm *linear_form_row(int i);
 const char *feature_map_name(int i); /* their names; NULL for other i */
 const char *linear_form_name(int i);
 extern const char *const attention_names[]; /* "softmax", "linear", NULL */
+
+/* 0, or -EINVAL and one line: cosine with another map than identity; favor+ beside another map; epsilon not in [0, 1);
+ * favor_features out of range. */
+int linear_check(const LinearConfig *c, char *err, size_t errlen);
 
 #endif

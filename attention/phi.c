@@ -1,13 +1,7 @@
 /* attention/phi.c - the usual feature map and form of linear attention; the others are maps.c's. */
 #include "phi.h"
 
-#include "base/base.h"
-
-#include <errno.h>
-#include <math.h>
 #include <string.h>
-
-enum { MAX_DIM = 2 * ROPE_MAX_PAIRS };
 
 /* x > 0 ? x + 1 : e^x. (Comparisons are written so that a NaN goes through and stays visible.) */
 static double elu_plus_1(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
@@ -39,25 +33,6 @@ const FeatureMap *linear_usual_map(const LinearForm *form) {
 }
 
 const FeatureMap *linear_key_map(const LinearConfig *c) { return c->phi_key ? c->phi_key : c->phi; }
-
-int linear_check(const LinearConfig *c, char *err, size_t errlen) {
-    if (!c->phi)
-        return base_error(err, errlen, -EINVAL, "form %s takes feature map identity, which is not known here",
-                          c->form->name);
-    const FeatureMap *maps[] = {c->phi, linear_key_map(c)};
-    for (int i = 0; i < 2 && c->form->cosine; i++)
-        if (strcmp(maps[i]->name, "identity") != 0)
-            return base_error(err, errlen, -EINVAL, "form %s takes the vectors as they are: feature map identity, not "
-                              "%s", c->form->name, maps[i]->name);
-    if (!maps[0]->projection != !maps[1]->projection)
-        return base_error(err, errlen, -EINVAL, "feature map %s projects, and %s does not: queries and keys must have "
-                          "the same features", maps[!maps[0]->projection]->name, maps[!!maps[0]->projection]->name);
-    if (!(c->epsilon >= 0 && c->epsilon < 1))
-        return base_error(err, errlen, -EINVAL, "denominator_epsilon must be from 0 to below 1");
-    if (c->phi->projection && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))
-        return base_error(err, errlen, -EINVAL, "favor_features must be even, from 2 to %d", MAX_DIM);
-    return 0;
-}
 
 int linear_features_n(const LinearConfig *c) { return c->phi->projection ? c->favor_features : c->head_dim; }
 int linear_rows(const LinearConfig *c) { return linear_features_n(c) + (c->form->cosine != NULL); }

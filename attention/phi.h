@@ -1,8 +1,7 @@
 /* attention/phi.h - linear attention's settings: feature maps phi: R^head_dim -> R^r, and where they are rotated.
  *
  *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = 64,
- *                       .epsilon = 1e-6};
- *     if (linear_check(&c, err, sizeof err)) ... */
+ *                       .epsilon = 1e-6};                          maps.h checks one */
 #ifndef PHI_H
 #define PHI_H
 
@@ -54,9 +53,6 @@ const LinearForm *linear_form(const char *name);
 const FeatureMap *linear_usual_map(const LinearForm *form); /* where no map is named */
 const FeatureMap *linear_key_map(const LinearConfig *c);    /* phi_key, or phi */
 
-/* 0, or -EINVAL and one line: cosine with another map than identity; favor+ beside another map; epsilon not in [0, 1);
- * favor_features out of range. */
-int linear_check(const LinearConfig *c, char *err, size_t errlen);
 /* r: features of one head, those that may turn. rows = r, +1 in the cosine forms: what S and z have. */
 int linear_features_n(const LinearConfig *c);
 int linear_rows(const LinearConfig *c);

@@ -136,8 +136,6 @@ int config_read(Config *c, Weights *w, const ModelOptions *o, char *err, size_t 
         key_complain(&r, c->roformer.variant ? "layer_norm_eps" : "rms_norm_eps", "is missing or out of range");
     if (c->rope.rotary_dim > c->head_dim) key_complain(&r, "rotary_dim", "is larger than head_dim");
     if (*rc == 0) config_more(&r, c, o);
-    if (*rc == 0 && c->linear.form && linear_check(&c->linear, why, sizeof why))
-        key_complain(&r, "linear attention", why);
     if (*rc == 0 && rope_check(&c->rope, why, sizeof why)) key_complain(&r, "rope", why);
     return *rc;
 }

@@ -1,6 +1,7 @@
 /* model/more.c - what a model has beyond the core: more keys, the command line, weights rearranged for fast kernels. */
 #include "family.h"
 
+#include "attention/maps.h"
 #include "base/json.h"
 #include "base/paths.h"
 #include "keys_more.h"
@@ -82,7 +83,9 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (r->line.rc == 0) look_at_head(r, c); /* as an adapter left it */
     if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
-    if (linear->form && linear_check(linear, why, sizeof why)) return; /* config_read says it */
+    if (r->line.rc == 0 && linear->form && linear_check(linear, why, sizeof why))
+        key_complain(r, "linear attention", why);
+    if (r->line.rc) return;
     if (linear->form && c->decoder)
         key_complain(r, "attention", "linear attention is for the layers of LLaMA, Mistral, Qwen2 and Qwen3");
     if (linear->form && c->window)

@@ -1,6 +1,7 @@
 /* tests/linear_text.c - texts for test_linear.c: inputs by formula, the engine's steps with NaN all around, the
  * definition. */
 #include "linear_text.h"
+#include "attention/maps.h"
 #include "attention/reference.h"
 #include "build.h"
 #include "test.h"

@@ -5,6 +5,7 @@
 #include "program.h"
 #include "test.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,6 +85,25 @@ static void refuses(void) {
     free(file);
 }
 
+/* What eq. 19 adds to a denominator: both programs say the same of one that is no small number. */
+static void epsilon(void) {
+    static const char key[] = "attention.denominator_epsilon", model[] = "model/tales-1m-linear.gguf";
+    static const float wrong[] = {-1, 1, NAN};
+    const char *path = test_tmp("epsilon.gguf");
+    size_t n, at = 0, len = sizeof key - 1;
+    char *file = file_read(model, &n);
+    while (at + len < n && memcmp(file + at, key, len) != 0) at++;
+    at += len + 4; /* behind the name and the type */
+    for (size_t i = 0; at + 4 <= n && i < sizeof wrong / sizeof *wrong; i++) {
+        memcpy(file + at, &wrong[i], 4);
+        file_write(path, file, n);
+        refused(path, 1, "denominator_epsilon");
+        CHECK(run("%s -n 5", path) == 1 && strstr(said, "denominator_epsilon must be from 0 to below 1"));
+    }
+    CHECK(at + 4 <= n);
+    free(file);
+}
+
 /* What is no file of its two formats, or a damaged one; and one whose words it cannot read. */
 static void other_files(void) {
     size_t n, i = 0;
@@ -116,6 +136,7 @@ const Test tests_core[] = {
     {"core/linear attention", linear},
     {"core/a llama2.c model", trained},
     {"core/refuses", refuses},
+    {"core/epsilon", epsilon},
     {"core/other files", other_files},
     {"core/wrong use", wrong_use},
     {0}};
