@@ -13,10 +13,12 @@
  * (kernels/README.md), which pays for longer ones: 512 and 96 MB. */
 static size_t usual_batch(const Model *m) {
     const Config *c = &m->config;
-    size_t features = c->linear.form ? (size_t)linear_rows(&c->linear) : 0, heads = (size_t)c->n_heads;
-    size_t floats = 4 * (size_t)c->d_model + heads * (4 * (size_t)c->head_dim + 8 * features) + 3 * (size_t)c->d_ff;
-    size_t most = m->min_group ? 192 : 512, n = ((size_t)(m->min_group ? 32 : 96) << 20) / (floats * sizeof(float));
-    return n < 1 ? 1 : n < most ? n : most;
+    size_t features = c->linear.form ? (size_t)linear_rows(&c->linear) : 0;
+    uint64_t heads = (uint64_t)c->n_heads; /* many of them with many features: 32 bits do not hold it */
+    uint64_t floats = 4 * (size_t)c->d_model + heads * (4 * (size_t)c->head_dim + 8 * features) + 3 * (size_t)c->d_ff;
+    uint64_t most = m->min_group ? 192 : 512, bytes = (uint64_t)(m->min_group ? 32 : 96) << 20;
+    uint64_t n = bytes / (floats * sizeof(float));
+    return n < 1 ? 1 : (size_t)(n < most ? n : most);
 }
 
 /* Options as in force: no zeroes left. */

@@ -31,9 +31,10 @@ int delta_init(DeltaState **out, const Model *m, char *err, size_t errlen) {
     if (bytes > 64e6 && bytes > 16.0 * (double)m->weights.file_bytes)
         return base_error(err, errlen, -EINVAL, "%s: its delta nets' states would take many times as much memory as "
                           "the whole file", m->weights.path);
-    d->bytes = n * (d->conv_floats + d->S_floats) * sizeof *d->S;
-    if (!(d->block = calloc(1, d->bytes)))
-        return base_error(err, errlen, -ENOMEM, "out of memory: %zu bytes of delta nets' states", d->bytes);
+    size_t floats;
+    int fits = size_mul(n, d->conv_floats + d->S_floats, &floats) && size_mul(floats, sizeof *d->S, &d->bytes);
+    if (!fits || !(d->block = calloc(1, d->bytes)))
+        return base_error(err, errlen, -ENOMEM, "out of memory: %.1f MB of delta nets' states", bytes / 1e6);
     d->S = d->block, d->conv = d->S + n * d->S_floats;
     return 0;
 }
