@@ -74,13 +74,15 @@ static void make_unit(double *x, size_t n) {
     for (size_t i = 0; i < n && square > 0; i++) x[i] /= sqrt(square); /* a vector of zeroes fits every other equally */
 }
 
-/* Behind the name: 1 where q and k turn before the map, in S, in z; what the cosine forms begin with. */
+/* Behind the name: 1 where q and k turn before the map, in S, in z; what the cosine forms begin with; the usual map. */
 static const LinearForm rows[] = {
-    {"both", 0, 1, 1, NULL, "the form that eq. 19 replaces: its denominator can vanish"},
-    {"none", 0, 0, 0, NULL, "Katharopoulos et al. 2020, arXiv:2006.16236: no position at all"},
-    {"cosine", 0, 1, 1, make_unit, "1 + cos(q, k), the first-order Taylor polynomial of softmax's exp, rotated"},
-    {"cosine-none", 0, 0, 0, make_unit, "the same, not rotated"},
-    {"before-phi", 1, 0, 0, NULL, "what performer-pytorch does: not a function of the distance (README.md)"},
+    {"both", 0, 1, 1, NULL, &phi_elu_plus_1, "the form that eq. 19 replaces: its denominator can vanish"},
+    {"none", 0, 0, 0, NULL, &phi_elu_plus_1, "Katharopoulos et al. 2020, arXiv:2006.16236: no position at all"},
+    {"cosine", 0, 1, 1, make_unit, &phi_identity,
+     "1 + cos(q, k), the first-order Taylor polynomial of softmax's exp, rotated"},
+    {"cosine-none", 0, 0, 0, make_unit, &phi_identity, "the same, not rotated"},
+    {"before-phi", 1, 0, 0, NULL, &phi_elu_plus_1,
+     "what performer-pytorch does: not a function of the distance (README.md)"},
 };
 
 const LinearForm *const linear_forms[] = {&linear_numerator, &rows[0], &rows[1], &rows[2], &rows[3], &rows[4], NULL};
@@ -99,6 +101,18 @@ int linear_check(const LinearConfig *c, char *err, size_t errlen) {
     if (c->phi->projection && (c->favor_features < 2 || c->favor_features > MAX_DIM || c->favor_features % 2))
         return base_error(err, errlen, -EINVAL, "favor_features must be even, from 2 to %d", MAX_DIM);
     return 0;
+}
+
+const FeatureMap *feature_map(const char *name) {
+    for (const FeatureMap *const *m = feature_maps; *m; m++)
+        if (strcmp((*m)->name, name) == 0) return *m;
+    return NULL;
+}
+
+const LinearForm *linear_form(const char *name) {
+    for (const LinearForm *const *f = linear_forms; *f; f++)
+        if (strcmp((*f)->name, name) == 0) return *f;
+    return NULL;
 }
 
 const FeatureMap *feature_map_row(int i) {

@@ -1,9 +1,11 @@
-/* attention/maps.h - going through feature maps and forms (phi.h) in their order; what goes together of them. */
+/* attention/maps.h - feature maps and forms (phi.h) by name and in their order; what goes together of them. */
 #ifndef MAPS_H
 #define MAPS_H
 
 #include "phi.h"
 
+const FeatureMap *feature_map(const char *name); /* the row of that name, or NULL */
+const LinearForm *linear_form(const char *name);
 const FeatureMap *feature_map_row(int i); /* row i; NULL for other i */
 const LinearForm *linear_form_row(int i);
 const char *feature_map_name(int i); /* their names; NULL for other i */

@@ -1,8 +1,6 @@
 /* attention/phi.c - the usual feature map and form of linear attention; the others are maps.c's. */
 #include "phi.h"
 
-#include <string.h>
-
 /* x > 0 ? x + 1 : e^x. (Comparisons are written so that a NaN goes through and stays visible.) */
 static double elu_plus_1(double *out, const double *x, const LinearConfig *c, const Kernels *kernels) {
     for (int i = 0; i < c->head_dim; i++) out[i] = x[i] > 0 ? 0 : x[i];
@@ -14,23 +12,8 @@ static double elu_plus_1(double *out, const double *x, const LinearConfig *c, co
 const FeatureMap phi_elu_plus_1 = {
     "elu+1", NULL, "Katharopoulos et al. 2020, arXiv:2006.16236, eq. 7", elu_plus_1, NULL};
 
-const LinearForm linear_numerator = {"numerator", 0, 1, 0, NULL, "RoFormer arXiv:2104.09864, eq. 19"};
-
-const FeatureMap *feature_map(const char *name) {
-    for (const FeatureMap *const *m = feature_maps; *m; m++)
-        if (strcmp((*m)->name, name) == 0) return *m;
-    return NULL;
-}
-
-const LinearForm *linear_form(const char *name) {
-    for (const LinearForm *const *f = linear_forms; *f; f++)
-        if (strcmp((*f)->name, name) == 0) return *f;
-    return NULL;
-}
-
-const FeatureMap *linear_usual_map(const LinearForm *form) {
-    return form->cosine ? feature_map("identity") : &phi_elu_plus_1;
-}
+const LinearForm linear_numerator = {
+    "numerator", 0, 1, 0, NULL, &phi_elu_plus_1, "RoFormer arXiv:2104.09864, eq. 19"};
 
 const FeatureMap *linear_key_map(const LinearConfig *c) { return c->phi_key ? c->phi_key : c->phi; }
 

@@ -1,7 +1,8 @@
 /* attention/phi.h - linear attention's settings: feature maps phi: R^head_dim -> R^r, and where they are rotated.
  *
- *     LinearConfig c = {.phi = feature_map("elu+1"), .form = linear_form("numerator"), .head_dim = 64,
- *                       .epsilon = 1e-6};                          maps.h checks one */
+ *     LinearConfig c = {.phi = &phi_elu_plus_1, .form = &linear_numerator, .head_dim = 64, .epsilon = 1e-6};
+ *
+ * maps.h has the other rows by name, and checks what goes together. */
 #ifndef PHI_H
 #define PHI_H
 
@@ -32,6 +33,7 @@ typedef struct {
     int in_numerator;   /* 1: the features in S turn */
     int in_denominator; /* 1: those in z too; then the denominator may vanish or be negative, as epsilon then is */
     void (*cosine)(double *x, size_t n); /* makes q and k unit vectors; a feature that is 1 and never turns is added */
+    const FeatureMap *usual; /* where no map is named */
     const char *source;
 } LinearForm;
 extern const LinearForm *const linear_forms[]; /* NULL after the last (maps.c) */
@@ -48,11 +50,7 @@ struct LinearConfig {
     const double *favor_w; /* favor+ only: the projection; not owned */
 };
 
-const FeatureMap *feature_map(const char *name); /* the row of that name, or NULL */
-const LinearForm *linear_form(const char *name);
-const FeatureMap *linear_usual_map(const LinearForm *form); /* where no map is named */
-const FeatureMap *linear_key_map(const LinearConfig *c);    /* phi_key, or phi */
-
+const FeatureMap *linear_key_map(const LinearConfig *c); /* phi_key, or phi */
 /* r: features of one head, those that may turn. rows = r, +1 in the cosine forms: what S and z have. */
 int linear_features_n(const LinearConfig *c);
 int linear_rows(const LinearConfig *c);

@@ -1,5 +1,6 @@
 /* cli/engine.c - what a command runs on: texts, the model, its tokenizer, a session, as the options ask. */
 #include "cli.h"
+#include "attention/maps.h"
 #include "text/open.h"
 #include "model/attend_texts.h"
 #include "kernels/rows.h"

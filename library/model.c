@@ -1,6 +1,7 @@
 /* library/model.c - a model and its tokenizer behind one handle: opening, facts, texts to ids and back. */
 #include "library.h"
 
+#include "attention/maps.h"
 #include "base/base.h"
 #include "kernels/rows.h"
 #include "model/family.h"

@@ -105,7 +105,7 @@ static void read_attention(KeyReader *r, Config *c) {
         base_complain(&r->line, "%s: \"%.80s\" is not known here (softmax and linear are)", r->key, kind);
     c->file_form = key_row(r, "attention.form", "attention_form", "numerator", "", linear_forms);
     if (!c->file_form) return;
-    const char *usual = linear_usual_map(c->file_form)->name;
+    const char *usual = c->file_form->usual->name;
     c->linear.phi = key_row(r, "attention.feature_map", "attention_feature_map", usual, "", feature_maps);
     if (r->source->look(r, "attention.feature_map_key", "attention_feature_map_key"))
         c->linear.phi_key =

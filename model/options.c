@@ -130,7 +130,7 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
     }
     if (a->form) linear->form = a->form;
     if (linear->form->cosine != c->file_form->cosine)
-        linear->phi = linear_usual_map(linear->form), linear->phi_key = NULL;
+        linear->phi = linear->form->usual, linear->phi_key = NULL;
     if (a->phi) linear->phi = a->phi, linear->phi_key = NULL;
     if (a->phi_key) linear->phi_key = a->phi_key;
     if (a->epsilon) linear->epsilon = *a->epsilon;

@@ -1,4 +1,5 @@
 /* tests/test_favor.c - FAVOR+: its running maximum, its projection, and what its features are an estimate of. */
+#include "attention/maps.h"
 #include "kernels/rows.h"
 #include "linear_text.h"
 #include "test.h"

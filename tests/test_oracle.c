@@ -9,6 +9,7 @@
 #include "decoder_cases.h"
 #include "test.h"
 
+#include "attention/maps.h"
 #include "model/timeline.h"
 #include "model/options.h"
 

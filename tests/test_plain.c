@@ -1,5 +1,6 @@
 /* tests/test_plain.c - attention_plain (model/plain.c), which ./core has, against the tiles and strips of ./run: with
  * the reference row the same bits, for it does the same operations in the same order. */
+#include "attention/maps.h"
 #include "base/base.h"
 #include "kernels/rows.h"
 #include "model/options.h"

@@ -2,6 +2,7 @@
  * and tools make of them. */
 #include "positions_files.h"
 
+#include "attention/maps.h"
 #include "model/options.h"
 #include "model/state.h"
 #include "rope/positions.h"

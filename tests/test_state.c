@@ -1,5 +1,6 @@
 /* tests/test_state.c - a session's past saved and loaded: the same bits as if it had been read; damaged files
  * refused. */
+#include "attention/maps.h"
 #include "model/timeline.h"
 #include "attention/cache.h"
 #include "model/fingerprint.h"

@@ -11,7 +11,7 @@
 static void set_linear(Config *c, const Kind *k) {
     LinearConfig *l = &c->linear;
     l->form = linear_form(k->form);
-    l->phi = k->phi ? feature_map(k->phi) : linear_usual_map(l->form);
+    l->phi = k->phi ? feature_map(k->phi) : l->form->usual;
     l->phi_key = k->phi_key ? feature_map(k->phi_key) : NULL;
     l->head_dim = c->head_dim, l->favor_features = 24, l->favor_seed = 1;
     l->epsilon = l->phi->projection ? 0 : k->epsilon > 0 ? k->epsilon : 1e-6;

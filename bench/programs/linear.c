@@ -2,6 +2,7 @@
  * texts, drift. make bench-linear                   all four tables make bench-linear T=context         one of: context
  * prompt million drift Both kinds run on the same weights: linear attention is asked for as --attention linear does it.
  * Random weights of two shapes; million takes ../shared/data/tales/tales-1m-linear-f32.gguf where it is. */
+#include "attention/maps.h"
 #include "attention/cache_bytes.h"
 #include "model/attend_texts.h"
 #include "model/timeline.h"

@@ -142,7 +142,7 @@ static int read_attention(Config *c, const TrainingOptions *o, char *err, size_t
     if (!linear) return 0;
     l->form = linear_form(o->form ? o->form : "numerator");
     if (!l->form) return base_error(err, errlen, -EINVAL, "--form: there is no form %s", o->form);
-    l->phi = o->phi ? feature_map(o->phi) : linear_usual_map(l->form);
+    l->phi = o->phi ? feature_map(o->phi) : l->form->usual;
     if (!l->phi) return base_error(err, errlen, -EINVAL, "--phi: there is no map %s", o->phi);
     if (o->phi_key && !(l->phi_key = feature_map(o->phi_key)))
         return base_error(err, errlen, -EINVAL, "--phi-key: there is no map %s", o->phi_key);
