@@ -22,11 +22,14 @@ int base_error(char *err, size_t errlen, int code, const char *fmt, ...) {
 int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap) {
     if (!err || errlen == 0) return code;
     char line[4096 + 512]; /* a path of PATH_MAX and a reason */
-    int n = vsnprintf(line, sizeof line, fmt, ap);
-    size_t len = n < 0 ? 0 : strlen(line), most = errlen - 1, cut = len > most, front = cut ? most / 3 : len;
-    memcpy(err, line, front), err[cut ? most : len] = 0;
-    if (cut) memcpy(err + front, line + len - (most - front), most - front); /* the file in front, the reason behind */
-    if (cut && most - front > 3) memcpy(err + front, "...", 3);
+    if (vsnprintf(line, sizeof line, fmt, ap) < 0) *line = 0;
+    size_t len = strlen(line), most = errlen - 1, front = most / 3;
+    if (len <= most) memcpy(err, line, len + 1);
+    else { /* the file in front, the reason behind */
+        memcpy(err, line, front);
+        memcpy(err + front, line + len - (most - front), most - front + 1);
+        if (most - front > 3) memcpy(err + front, "...", 3);
+    }
     for (char *p = err; *p; p++) { /* names come from files: no control character (C0, DEL, C1) may reach a terminal */
         unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
         if (c < 0x20 || c == 0x7f) *p = '?';

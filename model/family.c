@@ -178,8 +178,8 @@ static int check(Loader *ld, const Tensor *t, const char *name, size_t rows, siz
 
 Matrix load_matrix(Loader *ld, const Tensor *t, const char *name, size_t rows, size_t cols) {
     if (check(ld, t, name, rows, cols)) return (Matrix){0};
-    Matrix w = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols};
-    w.data = t->data, w.scales = t->scales;
+    Matrix w = {.type = (TensorType)t->type, .group = t->group, .rows = rows, .cols = cols, .data = t->data,
+                .scales = t->scales};
     int group = matrix_group(&w);
     if (group && (ld->m->min_group == 0 || group < ld->m->min_group)) ld->m->min_group = group;
     return w;
@@ -199,7 +199,8 @@ int model_load(Model *m, char *err, size_t errlen) {
     size_t layers = (size_t)m->config.n_layers;
     if (layers > w->n_tensors)
         return base_complain(&ld.line, "%zu layers are claimed, but there are only %zu tensors", layers, w->n_tensors);
-    m->kernels = kernels_best(), m->has_logits = 1;
+    m->kernels = kernels_best();
+    m->has_logits = 1;
     m->layers = weights_own(w, calloc(layers, sizeof *m->layers), free);
     m->used = weights_own(w, calloc(w->n_tensors, 1), free);
     if (m->layers && m->used) m->config.family->load(&ld);

@@ -34,8 +34,13 @@ static int init(Session *s, char *err, size_t errlen) {
     if (!p || each > SIZE_MAX || !size_mul(heads, (size_t)each, &bytes) || !(p->block = calloc(1, bytes)))
         return base_error(err, errlen, -ENOMEM, "a context of %zu needs more memory than there is", s->options.n_ctx);
     s->rotates = c->linear.form != NULL;
-    if (c->linear.form) p->S = p->block, p->z = p->S + heads * d * d;
-    else p->k = p->block, p->v = p->k + heads * s->options.n_ctx * d;
+    if (c->linear.form) {
+        p->S = p->block;
+        p->z = p->S + heads * d * d;
+    } else {
+        p->k = p->block;
+        p->v = p->k + heads * s->options.n_ctx * d;
+    }
     return 0;
 }
 
@@ -131,7 +136,10 @@ static void attend_token(Session *s, int l, size_t h, size_t t) {
     const float *k = w->k + (t * kv + h) * d, *v = w->v + (t * kv + h) * d;
     Past *p = s->past;
     if (c->linear.form) take_key(p->S + head * d * d, p->z + head * d, s, k, v, t);
-    else keep(p->k + at + pos * d, k, d, s->options.cache), keep(p->v + at + pos * d, v, d, s->options.cache);
+    else {
+        keep(p->k + at + pos * d, k, d, s->options.cache);
+        keep(p->v + at + pos * d, v, d, s->options.cache);
+    }
     for (size_t g = h * group; g < (h + 1) * group; g++) {
         const float *q = w->q + (t * (size_t)c->n_heads + g) * d;
         float *out = w->att + (t * (size_t)c->n_heads + g) * d;

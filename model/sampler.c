@@ -75,8 +75,10 @@ static size_t choose(Sampler *s, float *sum) {
     int use_p = o->top_p > 0 && o->top_p < 1;
     float cutoff = use_p && o->top_k == 0 ? (1.0f - o->top_p) / (float)s->vocab_size : 0, whole = 1;
     size_t n = 0;
-    for (size_t i = 0; i < s->vocab_size; n += s->probs[i++] >= cutoff) /* no branch that nobody can foretell */
+    for (size_t i = 0; i < s->vocab_size; i++) {
         s->candidates[n] = (SamplerCandidate){s->probs[i], (int)i};
+        n += s->probs[i] >= cutoff; /* no branch that nobody can foretell */
+    }
     *sum = 1;
     if (!use_p && o->top_k == 0 && o->min_p == 0) return n; /* nothing to sort for */
     if (sampler_filters) n = sampler_filters->leave(s, n, &whole);

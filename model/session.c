@@ -111,7 +111,10 @@ int session_init(Session *s, const Model *m, const SessionOptions *options, char
 
 void session_free(Session *s) {
     if (s->options.attention) s->options.attention->free(s);
-    if (s->scratch) team_free(&s->scratch->team), free(s->scratch->block);
+    if (s->scratch) {
+        team_free(&s->scratch->team);
+        free(s->scratch->block);
+    }
     free(s->scratch);
     memset(s, 0, sizeof *s);
 }
@@ -167,8 +170,10 @@ int session_begin(Session *s, const int *ids, size_t n, int wants_logits, char *
     if (rc || !again) return rc;
     rope_init(&s->rope, rope, (int64_t)(kept + n));
     s->pos = 0; /* other frequencies change every hidden state: read it all again */
-    for (size_t b; s->pos < kept; session_batch(s, s->ids + s->pos, b, 0))
-        b = kept - s->pos < s->options.n_batch ? kept - s->pos : s->options.n_batch;
+    while (s->pos < kept) {
+        size_t b = kept - s->pos < s->options.n_batch ? kept - s->pos : s->options.n_batch;
+        session_batch(s, s->ids + s->pos, b, 0);
+    }
     return 0;
 }
 

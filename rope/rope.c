@@ -36,7 +36,10 @@ void rope_row64(const Rope *r, int64_t pos, double *c, double *s) {
 void rope_row(const Rope *r, int64_t pos, float *c, float *s) {
     double c64[ROPE_MAX_PAIRS], s64[ROPE_MAX_PAIRS];
     rope_row64(r, pos, c64, s64);
-    for (int i = 0; i < r->rotary_dim / 2; i++) c[i] = (float)c64[i], s[i] = (float)s64[i];
+    for (int i = 0; i < r->rotary_dim / 2; i++) {
+        c[i] = (float)c64[i];
+        s[i] = (float)s64[i];
+    }
 }
 
 /* ---- the rotation ---- */

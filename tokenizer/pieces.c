@@ -14,7 +14,9 @@ int tokenizer_make(Tokenizer **out, const char *name, Read *read, const void *fr
     int rc = read(t, from, err, errlen);
     if (rc == 0 && !t->table) rc = pieces_finish(t, err, errlen);
     t->name = NULL;
-    if (rc) tokenizer_free(t), *out = NULL;
+    if (rc == 0) return 0;
+    tokenizer_free(t);
+    *out = NULL;
     return rc;
 }
 

@@ -25,7 +25,10 @@ int gguf_is(const uint8_t *data, size_t size) { return size >= 4 && memcmp(data,
  * bytes are looked at. */
 static const uint8_t *take(Gguf *g, uint64_t n) {
     static const uint8_t zeros[8];
-    if (n > g->size - g->pos) return g->cut = 1, zeros;
+    if (n > g->size - g->pos) {
+        g->cut = 1;
+        return zeros;
+    }
     g->pos += (size_t)n;
     return g->data + g->pos - n;
 }

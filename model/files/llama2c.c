@@ -90,7 +90,10 @@ static int place(const Llama2cHeader *h, const Llama2cArray *a, int layer, Weigh
     weights_layer_name(name, a->name, layer);
     Tensor t = {.name = weights_keep(w, name, strlen(name)), .type = TENSOR_F32, .type_name = "F32", .n_dims = 1,
                 .shape = {cols}, .data = data + from, .size = scales - from};
-    if (a->cols) t.n_dims = 2, t.shape[0] = rows, t.shape[1] = cols;
+    if (a->cols) {
+        t.n_dims = 2;
+        t.shape[0] = rows, t.shape[1] = cols;
+    }
     if (grouped) {
         t.type = TENSOR_I8_GROUPS, t.type_name = "I8_GROUPS";
         t.scales = data + scales, t.group = h->group_size;

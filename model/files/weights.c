@@ -45,10 +45,15 @@ void weights_close(Weights *w) {
 /* ---- for the formats ---- */
 
 void *weights_own(Weights *w, void *memory, void (*let_go)(void *memory)) {
-    struct Owned *o = memory ? malloc(sizeof *o) : NULL;
-    if (o) w->owned = memcpy(o, &(struct Owned){w->owned, memory, let_go}, sizeof *o);
-    else if (memory) let_go(memory);
-    return o ? memory : NULL;
+    if (!memory) return NULL;
+    struct Owned *o = malloc(sizeof *o);
+    if (!o) {
+        let_go(memory);
+        return NULL;
+    }
+    *o = (struct Owned){w->owned, memory, let_go};
+    w->owned = o;
+    return memory;
 }
 
 const char *weights_keep(Weights *w, const char *s, size_t n) { /* copied, because a file holds names without a NUL */
@@ -114,7 +119,9 @@ const void **weights_sort(Weights *w, const void *rows, size_t n, size_t row_byt
 static int compare_places(const void *a, const void *b) {
     const Tensor *x = *(const void *const *)a, *y = *(const void *const *)b;
     uintptr_t p = (uintptr_t)x->data, q = (uintptr_t)y->data;
-    return p != q ? (p < q ? -1 : 1) : x->size != y->size ? (x->size < y->size ? -1 : 1) : strcmp(x->name, y->name);
+    if (p != q) return p < q ? -1 : 1;
+    if (x->size != y->size) return x->size < y->size ? -1 : 1;
+    return strcmp(x->name, y->name);
 }
 
 /* Sorted by place, a tensor that overlaps any other overlaps its neighbour too, once the empty ones are left out. */
@@ -176,7 +183,7 @@ int meta_number(const MetaValue *v, double *out) {
 
 void meta_next(const MetaValue *array, const uint8_t **cursor, MetaValue *out) {
     int string = array->elem == META_STRING;
-    out->n = string ? load_u64(*cursor) : 1;
-    *out = (MetaValue){.key = array->key, .type = array->elem, .n = out->n, .data = *cursor + (string ? 8 : 0)};
-    *cursor = out->data + (string ? (size_t)out->n : meta_size(array->elem));
+    uint64_t n = string ? load_u64(*cursor) : 1;
+    *out = (MetaValue){.key = array->key, .type = array->elem, .n = n, .data = *cursor + (string ? 8 : 0)};
+    *cursor = out->data + (string ? (size_t)n : meta_size(array->elem));
 }

@@ -55,8 +55,11 @@ static int encode(const Tokenizer *t, const char *text, size_t len, int flags, I
     size_t space = strlen(t->space), n = len && t->dummy_prefix && !(flags & ENCODE_CONTINUE) ? space : 0, prefix = n;
     if (!spelled) return -ENOMEM;
     memcpy(spelled, t->space, prefix);
-    for (size_t i = 0, used; i < len; i++, n += used)
-        memcpy(spelled + n, text[i] == ' ' ? t->space : text + i, used = text[i] == ' ' ? space : 1);
+    for (size_t i = 0; i < len; i++) {
+        size_t used = text[i] == ' ' ? space : 1;
+        memcpy(spelled + n, text[i] == ' ' ? t->space : text + i, used);
+        n += used;
+    }
     int rc = flags & ENCODE_BOS && t->add_bos && t->bos >= 0 ? ids_push(out, t->bos) : 0;
     if (rc == 0 && prefix) rc = merge_add(&w.merging, 0, prefix, pieces_find(t, spelled, prefix));
     if (rc == 0) rc = spm_merge(&w, prefix, n);
@@ -72,7 +75,10 @@ size_t spm_spell(const Tokenizer *t, TokenStream *s, int id, char *out) {
     const char *p = t->bytes + e->start, *end = p + e->len;
     size_t space = strlen(t->space), n = 0;
     int drops = t->dummy_prefix && !s->begun && e->kind != PIECE_ADDED && e->kind != PIECE_UNKNOWN;
-    if (e->kind == PIECE_UNKNOWN && !t->llama2c) p = " \xe2\x81\x87 ", end = p + 5;
+    if (e->kind == PIECE_UNKNOWN && !t->llama2c) {
+        p = " \xe2\x81\x87 ";
+        end = p + 5;
+    }
     if (p < end && e->kind != PIECE_ADDED) s->begun = 1;
     for (; p < end; drops = 0) {
         int is_space = (size_t)(end - p) >= space && memcmp(p, t->space, space) == 0;
