@@ -386,6 +386,8 @@ const JsonValue *json_get(const JsonValue *v, const char *key) {
     return NULL;
 }
 
+int json_absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
+
 int json_is(const JsonValue *v, const char *s) {
     return v && v->type == JSON_STRING && v->len == strlen(s) && memcmp(v->str, s, v->len) == 0;
 }

@@ -49,6 +49,8 @@ void json_free(Json *j); /* accepts a zeroed struct */
 const JsonValue *json_get(const JsonValue *v, const char *key);
 /* The same where it is of that type; otherwise NULL. */
 const JsonValue *json_typed(const JsonValue *v, const char *key, JsonType type);
+/* 1 where v is NULL, or null: nothing is said. */
+int json_absent(const JsonValue *v);
 /* 1 where v is a string equal to s. */
 int json_is(const JsonValue *v, const char *s);
 /* The child of that name that is true or false; otherwise where there is none. */

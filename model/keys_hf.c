@@ -11,8 +11,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int absent(const JsonValue *v) { return !v || v->type == JSON_NULL; }
-
 /* The value at a key, or at the name that older files of nomic-embed, ModernBERT and jina v3 have for it. */
 static const JsonValue *at(const JsonValue *config, const char *key) {
     static const char *const older[][2] = {
@@ -22,7 +20,7 @@ static const JsonValue *at(const JsonValue *config, const char *key) {
         {"rope_theta", "global_rope_theta"}, {"rope_local_base_freq", "local_rope_theta"},
         {"partial_rotary_factor", "rotary_emb_fraction"}, {"classifier_pooling", "clf_pooling"}};
     const JsonValue *v = json_get(config, key);
-    for (size_t i = 0; absent(v) && i < sizeof older / sizeof *older; i++)
+    for (size_t i = 0; json_absent(v) && i < sizeof older / sizeof *older; i++)
         if (strcmp(older[i][0], key) == 0) v = json_get(config, older[i][1]);
     return v;
 }
@@ -31,7 +29,7 @@ static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
     const JsonValue *v = hf ? at(r->w->config, hf) : NULL;
     (void)gguf;
     if (hf) snprintf(r->key, sizeof r->key, "%s", hf);
-    if (absent(v)) return NULL;
+    if (json_absent(v)) return NULL;
     r->value = (MetaValue){.key = hf, .type = META_ARRAY, .n = 1}; /* an object as well: none reads its elements here */
     if (v->type == JSON_BOOL) r->value.type = META_BOOL, r->value.data = (const uint8_t *)&v->boolean;
     if (v->type == JSON_NUMBER) r->value.type = META_F64, r->value.data = (const uint8_t *)&v->number;
@@ -54,7 +52,7 @@ void key_check_causal(KeyReader *r, const Architecture *a) {
 /* Of object o. */
 static double number(KeyReader *r, const JsonValue *o, const char *key, double otherwise) {
     const JsonValue *v = at(o, key);
-    if (absent(v)) return otherwise;
+    if (json_absent(v)) return otherwise;
     if (v->type != JSON_NUMBER) key_complain(r, key, "must be a number");
     return v->type == JSON_NUMBER ? v->number : otherwise;
 }
@@ -63,7 +61,7 @@ static double number(KeyReader *r, const JsonValue *o, const char *key, double o
 static int list(KeyReader *r, const JsonValue *o, const char *key, double *out, int max) {
     const JsonValue *v = json_get(o, key);
     int n = 0;
-    if (absent(v)) return 0;
+    if (json_absent(v)) return 0;
     if (v->type != JSON_ARRAY || v->len > (size_t)max) {
         key_complain(r, key, "must be a list of numbers, one for each pair");
         return 0;
@@ -91,9 +89,9 @@ static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const 
             r, r->w->config, original ? original : original_context(r, o, c->n_ctx_train));
     n->factor = number(r, o, "factor", 0);
     if (rope->scaling->method->factor_from_lengths) {
-        if (absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
+        if (json_absent(json_get(o, "factor"))) n->factor = (double)c->n_ctx_train / (double)n->n_ctx_original;
         n->attention_factor = number(r, o, "attention_factor", 0);
-        if (!absent(json_get(o, "attention_factor")) && !(n->attention_factor > 0))
+        if (!json_absent(json_get(o, "attention_factor")) && !(n->attention_factor > 0))
             key_complain(r, "attention_factor", "must be above 0");
     }
     n->share = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", 1));
@@ -104,7 +102,7 @@ static void read_numbers(KeyReader *r, const Config *c, RopeConfig *rope, const 
     n->beta_fast = number(r, o, "beta_fast", 0);
     n->beta_slow = number(r, o, "beta_slow", 0);
     const JsonValue *truncate = json_get(o, "truncate");
-    if (!absent(truncate) && truncate->type != JSON_BOOL) key_complain(r, "truncate", "must be true or false");
+    if (!json_absent(truncate) && truncate->type != JSON_BOOL) key_complain(r, "truncate", "must be true or false");
     n->no_truncate = !json_flag(o, "truncate", 1);
     n->low_freq_factor = number(r, o, "low_freq_factor", 0);
     n->high_freq_factor = number(r, o, "high_freq_factor", 0);
@@ -117,16 +115,16 @@ static void refuse_numbers_without_method(KeyReader *r, const JsonValue *o, cons
     static const char *const keys[] = {"factor",           "short_factor",     "long_factor", "low_freq_factor",
                                        "high_freq_factor", "attention_factor", "beta_fast",   "beta_slow"};
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++)
-        if (!absent(json_get(o, keys[i])))
+        if (!json_absent(json_get(o, keys[i])))
             key_complain(r, where, "has numbers of a rope method, but no rope_type that names it");
 }
 
 static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *o, const JsonValue *type, const char *where) {
-    if (!absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
-    const char *name = !absent(type) && type->type == JSON_STRING ? type->str : "default";
+    if (!json_absent(type) && type->type != JSON_STRING) key_complain(r, where, "rope_type must be a string");
+    const char *name = !json_absent(type) && type->type == JSON_STRING ? type->str : "default";
     if (strcmp(name, "yarn") == 0 && json_is(json_get(r->w->config, "model_type"), "phi3")) name = "longrope"; /* was */
     if (strcmp(name, "ntk") == 0 && json_is(json_get(r->w->config, "model_type"), "new")) { /* GTE's is Su's */
-        rope->scaling = rope_scaling(absent(json_get(o, "mixed_b")) ? "ntk-fixed" : "ntk-mixed");
+        rope->scaling = rope_scaling(json_absent(json_get(o, "mixed_b")) ? "ntk-fixed" : "ntk-mixed");
         return;
     }
     if ((rope->scaling = rope_scaling_of_file(name))) return;
@@ -141,7 +139,7 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *o, cons
 static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonValue *o, const char *where,
                     const DecoderDefaults *a, double theta, double share) {
     const JsonValue *type = json_get(o, "rope_type");
-    if (absent(type)) type = json_get(o, "type");
+    if (json_absent(type)) type = json_get(o, "type");
     rope_method(r, rope, o, type, where);
     double partial = number(r, o, "partial_rotary_factor", number(r, r->w->config, "partial_rotary_factor", share));
     rope->theta = number(r, o, "rope_theta", theta);
@@ -150,15 +148,15 @@ static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonV
     else if (strcmp(rope->scaling->name, "proportional") == 0) rope->rotary_dim = c->head_dim; /* some stand still */
     else rope->rotary_dim = (int)(c->head_dim * partial);
     if (rope->scaling != &rope_none) read_numbers(r, c, rope, o, a ? a->n_ctx_original : 0);
-    else if (absent(type)) refuse_numbers_without_method(r, o, where);
+    else if (json_absent(type)) refuse_numbers_without_method(r, o, where);
 }
 
 /* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand. */
 const JsonValue *key_rope_object(KeyReader *r, const char **where) {
     const JsonValue *root = r->w->config, *o = json_get(root, *where = "rope_scaling");
-    if (absent(o) || (o->type == JSON_OBJECT && o->len == 0)) o = json_get(root, *where = "rope_parameters");
-    if (!absent(o) && o->type != JSON_OBJECT) key_complain(r, *where, "must be an object");
-    return absent(o) || o->type != JSON_OBJECT ? NULL : o;
+    if (json_absent(o) || (o->type == JSON_OBJECT && o->len == 0)) o = json_get(root, *where = "rope_parameters");
+    if (!json_absent(o) && o->type != JSON_OBJECT) key_complain(r, *where, "must be an object");
+    return json_absent(o) || o->type != JSON_OBJECT ? NULL : o;
 }
 
 /* Its object may have one for each type of layer; else it is that of layers that see all, and windows have plain RoPE.
@@ -181,7 +179,7 @@ static void rope(KeyReader *r, Config *c, const DecoderDefaults *a) {
         local = json_get(json_get(root, "rope_parameters"), "sliding_attention");
         theta = number(r, full, "rope_theta", theta);
     }
-    if ((!absent(full) && full->type != JSON_OBJECT) || (!absent(local) && local->type != JSON_OBJECT))
+    if ((!json_absent(full) && full->type != JSON_OBJECT) || (!json_absent(local) && local->type != JSON_OBJECT))
         key_complain(r, where, "settings of a layer type must be an object");
     rope_of(r, c, &c->rope, o, where, a, theta, share);
     if (a && a->partial == 0 && c->rope.rotary_dim < c->head_dim)
@@ -219,7 +217,7 @@ static void window(KeyReader *r, Config *c, const DecoderDefaults *a) {
     if (!a->window) return;
     if (on && !(v && v->type == JSON_NULL)) /* null: no window; absent: transformers' default */
         c->window = key_int(r, NULL, "sliding_window", (double)a->window, 1, MOST_COUNTED);
-    if (!absent(types)) windows_by_name(r, c, types, on ? "sliding_window" : "use_sliding_window");
+    if (!json_absent(types)) windows_by_name(r, c, types, on ? "sliding_window" : "use_sliding_window");
     else if (c->window)
         for (int l = by_layer ? (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9) : 0; l < c->n_layers; l++)
             c->windowed[l] = 1;
@@ -252,7 +250,7 @@ static int lacks_head(const Weights *w) {
 static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
     const JsonValue *tied = json_get(r->w->outer, "tie_word_embeddings");
     int boolean = tied && tied->type == JSON_BOOL;
-    if (!absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
+    if (!json_absent(tied) && !boolean) key_complain(r, "tie_word_embeddings", "must be true or false");
     c->own_head = !key_flag(r, NULL, "tie_word_embeddings", boolean ? tied->boolean : a->tied);
     if (c->own_head && lacks_head(r->w)) c->own_head = 0;
 }
@@ -260,7 +258,7 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
 static void quantized(KeyReader *r, const DecoderDefaults *a) {
     const JsonValue *blocks = fp8_config(r->w);
     int mxfp4 = a && a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4");
-    if (!absent(blocks) && !fp8_is(blocks) && !mxfp4)
+    if (!json_absent(blocks) && !fp8_is(blocks) && !mxfp4)
         key_complain(r, "quantization_config",
                      "only FP8 and gpt-oss's MXFP4 are read of quantized weights; use the original or a GGUF");
 }
@@ -280,7 +278,7 @@ static void plain_parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
 
 static void add_ends(KeyReader *r, Config *c, const JsonValue *root) {
     const JsonValue *v = json_get(root, "eos_token_id");
-    if (absent(v)) return;
+    if (json_absent(v)) return;
     int list = v->type == JSON_ARRAY;
     for (const JsonValue *e = list ? v->child : v; e; e = list ? e->next : NULL) {
         if (e->type != JSON_NUMBER) key_complain(r, "eos_token_id", "must be an id, or a list of ids");
@@ -290,7 +288,7 @@ static void add_ends(KeyReader *r, Config *c, const JsonValue *root) {
 
 static void ends(KeyReader *r, Config *c) {
     const JsonValue *bos = json_get(r->w->config, "bos_token_id");
-    if (absent(bos)) bos = json_get(r->w->outer, "bos_token_id");
+    if (json_absent(bos)) bos = json_get(r->w->outer, "bos_token_id");
     if (bos && bos->type == JSON_NUMBER && bos->number >= 0 && bos->number < c->vocab_size)
         c->bos_id = (int)bos->number;
     add_ends(r, c, r->w->config);

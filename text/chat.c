@@ -67,7 +67,7 @@ static int of_config(char **text, size_t *len, const char *path, char *err, size
     if (rc) return rc;
     const JsonValue *v = json_get(j.root, "chat_template"), *t = template_value(v);
     if (t) rc = copy(text, len, t->str, t->len, path, err, errlen);
-    else if (v && v->type != JSON_NULL)
+    else if (!json_absent(v))
         rc = base_error(err, errlen, -EINVAL, "%s: chat_template is neither a text nor a list of them", path);
     json_free(&j);
     return rc;

@@ -94,7 +94,7 @@ static const char *pooling_said(const JsonValue *config, size_t *n) {
     const JsonValue *mode = json_get(config, "pooling_mode");
     const char *name = "mean";
     *n = 0;
-    if (mode && mode->type != JSON_NULL) {
+    if (!json_absent(mode)) {
         int list = mode->type == JSON_ARRAY;
         *n = list ? mode->len : 1;
         if (list) mode = mode->child;
@@ -171,7 +171,7 @@ static int is_of_vector(const JsonValue *config) {
     static const char *const keys[] = {"module_input_name", "module_output_name"};
     for (int i = 0; i < 2; i++) {
         const JsonValue *v = json_get(config, keys[i]);
-        if (v && v->type != JSON_NULL && !json_is(v, "sentence_embedding")) return 0;
+        if (!json_absent(v) && !json_is(v, "sentence_embedding")) return 0;
     }
     return 1;
 }

@@ -185,7 +185,7 @@ static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, 
 static int boolean_setting(const JsonValue *root, const char *key, int *out, const char *name, char *err,
                            size_t errlen) {
     const JsonValue *v = json_get(root, key);
-    if (!v || v->type == JSON_NULL) return 0;
+    if (json_absent(v)) return 0;
     if (v->type != JSON_BOOL) return base_error(err, errlen, -EINVAL, "%s: %s is neither true nor false", name, key);
     *out = v->boolean;
     return 0;
@@ -216,7 +216,7 @@ static const char *asks(const Tokenizer *t, const JsonValue *v) {
 static int decoder_tokens(Tokenizer *t, size_t n_model, const JsonValue *root, const char *name, char *err,
                           size_t errlen) {
     const JsonValue *all = json_get(root, "added_tokens_decoder");
-    if (all && all->type != JSON_OBJECT && all->type != JSON_NULL)
+    if (!json_absent(all) && all->type != JSON_OBJECT)
         return base_error(err, errlen, -EINVAL, "%s: added_tokens_decoder is no object", name);
     for (const JsonValue *v = all ? all->child : NULL; v; v = v->next) {
         const JsonValue *content = json_typed(v, "content", JSON_STRING);

@@ -16,7 +16,7 @@ static void complain(DescribeReader *r, const char *key, const char *why) {
 
 static const JsonValue *get(DescribeReader *r, const char *key) {
     const JsonValue *v = json_get(r->config, key);
-    return v && v->type != JSON_NULL ? v : NULL;
+    return json_absent(v) ? NULL : v;
 }
 
 static double number(DescribeReader *r, const char *key, double absent) {

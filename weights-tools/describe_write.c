@@ -143,7 +143,7 @@ static void copy(Buffer *b, const JsonValue *v) {
 
 static void copy_key(const Description *m, Buffer *b, const char *name) {
     const JsonValue *v = json_get(m->config, name);
-    if (v && v->type != JSON_NULL) key(b, name), copy(b, v);
+    if (!json_absent(v)) key(b, name), copy(b, v);
 }
 
 /* What run reads beside the sizes: RoPE or another kind of position, and attention that is not softmax's. */

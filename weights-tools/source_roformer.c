@@ -19,7 +19,7 @@
 /* *value as the file has it, or -1 where it says nothing. */
 static int flag_of(int *value, const Json *config, const char *key, const char *name, char *err, size_t errlen) {
     const JsonValue *v = json_get(config->root, key);
-    *value = v && v->type != JSON_NULL ? v->boolean : -1;
+    *value = json_absent(v) ? -1 : v->boolean;
     if (*value < 0 || v->type == JSON_BOOL) return 0;
     return base_error(err, errlen, -EINVAL, "%s/tokenizer_config.json: %s is neither true nor false", name, key);
 }

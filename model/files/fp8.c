@@ -27,7 +27,7 @@ static int is_listed(const JsonValue *v, const char *const *words) {
 
 const JsonValue *fp8_config(const Weights *w) {
     const JsonValue *q = json_get(w->config, "quantization_config");
-    return q && q->type != JSON_NULL ? q : json_get(w->outer, "quantization_config");
+    return json_absent(q) ? json_get(w->outer, "quantization_config") : q;
 }
 
 int fp8_is(const JsonValue *q) {

@@ -94,7 +94,7 @@ static void of_pattern(KeyReader *r, const Config *c, const char *key, int64_t u
 /* layer_types, where the architecture goes by it; or NULL. */
 static const JsonValue *types_of(const KeyReader *r, const LayerTraits *t) {
     const JsonValue *types = t->alike ? NULL : in_config(r, "layer_types");
-    return types && types->type != JSON_NULL ? types : NULL;
+    return json_absent(types) ? NULL : types;
 }
 
 /* LLLG is 4: windows, and behind them a layer that sees all. */
@@ -279,7 +279,7 @@ void layers_take_task(KeyReader *r, Config *c, const char *task) {
     task = task_name(task, strlen(task));
     if (!key_is_hf(r) && strcmp(c->arch, "jina-bert-v3") == 0 && !is_merged(r, task))
         key_complain(r, "the task", "needs adapters, which llama.cpp keeps in files of their own: not read here");
-    if (!names || names->type == JSON_NULL) return;
+    if (json_absent(names)) return;
     if (names->type != JSON_ARRAY) key_complain(r, "lora_adaptations", "must be a list of tasks");
     for (const JsonValue *e = names->child; e; e = e->next, i++) {
         if (json_is(e, task)) x->adapter = i;

@@ -43,8 +43,8 @@ static const LayerName gpt_oss_names[] = {
 /* o's value at a key, which must be of that type; NULL: it has none. */
 static const JsonValue *of_type(KeyReader *r, const JsonValue *o, const char *key, JsonType type) {
     const JsonValue *v = json_get(o, key);
-    if (!v || v->type == JSON_NULL || v->type == type) return v && v->type == type ? v : NULL;
-    key_complain(r, key, type == JSON_NUMBER ? "must be a number" : "must be a list");
+    if (v && v->type == type) return v;
+    if (!json_absent(v)) key_complain(r, key, type == JSON_NUMBER ? "must be a number" : "must be a list");
     return NULL;
 }
 
@@ -86,14 +86,14 @@ static void smollm3(KeyReader *r, Config *c) {
     int l = 0, period = (int)key_int(r, NULL, "no_rope_layer_interval", 4, 1, CONFIG_MAX_LAYERS);
     LayerKind *kinds = c->decoder->kinds;
     int listed = list && list->type == JSON_ARRAY && list->len == (size_t)c->n_layers;
-    if (list && list->type != JSON_NULL && !listed)
+    if (!json_absent(list) && !listed)
         key_complain(r, "no_rope_layers", "must be a list with an entry for each layer");
     for (l = 0; l < c->n_layers; l++) kinds[l].turn = (l + 1) % period == 0 ? TURN_NOT : TURN_MAIN;
     l = 0;
     for (const JsonValue *e = listed ? list->child : NULL; e; e = e->next)
         kinds[l++].turn = e->type == JSON_NUMBER && e->number != 0 ? TURN_MAIN : TURN_NOT;
     const JsonValue *types = key_is_hf(r) ? json_get(r->w->config, "layer_types") : NULL;
-    int said = (types && types->type != JSON_NULL) || weights_meta(r->w, "smollm3.attention.sliding_window_pattern");
+    int said = !json_absent(types) || weights_meta(r->w, "smollm3.attention.sliding_window_pattern");
     for (l = 0; l < c->n_layers && !said; l++) /* the window is theirs */
         c->windowed[l] = c->window > 0 && kinds[l].turn == TURN_NOT;
 }

@@ -94,7 +94,7 @@ static int read_punctuation(Tokenizer *t, const JsonValue *v, char *err, size_t 
 int json_pre_tokenizer(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
     const JsonValue *type = json_get(v, "type");
     int rc = 0;
-    if (!v || v->type == JSON_NULL) return 0;
+    if (json_absent(v)) return 0;
     if (json_is(type, "Sequence")) {
         const JsonValue *list = json_get(v, "pretokenizers");
         for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next)

@@ -82,7 +82,7 @@ static int read_decoder(Tokenizer *t, const JsonValue *v, int *fused, int *bytes
 
 int json_decoder(Tokenizer *t, const JsonValue *v, int *bytes, char *err, size_t errlen) {
     int fused = 0;
-    pipeline_of(t)->joins = !v || v->type == JSON_NULL;
+    pipeline_of(t)->joins = json_absent(v);
     return pipeline_of(t)->joins ? 0 : read_decoder(t, v, &fused, bytes, err, errlen);
 }
 
@@ -149,7 +149,7 @@ int json_template(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) {
     const JsonValue *type = json_get(v, "type");
     struct Pipeline *p = t->own;
     int rc = 0;
-    if (!v || v->type == JSON_NULL || json_is(type, "ByteLevel")) return 0;
+    if (json_absent(v) || json_is(type, "ByteLevel")) return 0;
     if (json_is(type, "Sequence")) {
         const JsonValue *list = json_get(v, "processors");
         for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next)

@@ -61,7 +61,7 @@ int json_normalizer(Tokenizer *t, const JsonValue *v, char *err, size_t errlen) 
     Normalizer *z;
     size_t i = 0, n = sizeof known / sizeof *known;
     int rc = 0;
-    if (!v || v->type == JSON_NULL) return 0;
+    if (json_absent(v)) return 0;
     if (json_is(type, "Sequence")) {
         const JsonValue *list = json_get(v, "normalizers");
         for (const JsonValue *x = list ? list->child : NULL; x && rc == 0; x = x->next)

@@ -101,7 +101,7 @@ int json_add_token(Tokenizer *t, int id, const char *text, size_t len, AddedToke
 static int add_tokens(Tokenizer *t, const JsonValue *list, char *err, size_t errlen) {
     size_t limit = t->n + HOLES;
     int id, rc = 0;
-    if (list && list->type != JSON_ARRAY && list->type != JSON_NULL)
+    if (!json_absent(list) && list->type != JSON_ARRAY)
         return json_refuse(t, "added_tokens", NULL, err, errlen);
     for (const JsonValue *v = list ? list->child : NULL; v && rc == 0; v = v->next) {
         const JsonValue *text = json_typed(v, "content", JSON_STRING);
