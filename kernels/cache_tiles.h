@@ -46,6 +46,16 @@ INLINE void span_weights(float *w, const WeightsJob *job, int t) {
 /* MatmulKernels.quantize of the weights of each of Q queries, into q[..][off ..]. */
 INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job);
 
+/* The same one query after the other, by a row's own quantize. */
+INLINE void weight_bytes_by(void (*quantize)(int8_t *q, float *scale, const float *x, size_t d, int group), int Q,
+                            int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job) {
+    for (int t = 0; t < Q; t++) {
+        float w[Q_BLOCK];
+        span_weights(w, job, t);
+        quantize(q[t] + job->off, &scale[t], w, Q_BLOCK, Q_BLOCK);
+    }
+}
+
 enum { STRIPS = KEY_LANES / VEC, LINE = 4 * VEC }; /* of VEC slots, in a group; bytes of a Line */
 
 static void narrow(uint16_t *out, const float *x, size_t n) {

@@ -41,11 +41,7 @@ INLINE Ints dot_values(Ints sum, Line w, Line v) { return dot_keys(sum, w, v); }
 
 INLINE size_t strips_at_once(size_t rows) { return 4 / rows; }
 INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job) {
-    for (int t = 0; t < Q; t++) {
-        float w[Q_BLOCK];
-        span_weights(w, job, t);
-        neon_quantize(q[t] + job->off, &scale[t], w, Q_BLOCK, Q_BLOCK);
-    }
+    weight_bytes_by(neon_quantize, Q, q, scale, job);
 }
 
 #endif

@@ -18,11 +18,7 @@ INLINE Vec line_floats(Line v, int i) {
 INLINE size_t strips_at_once(size_t rows) { return 4 / rows; }
 
 INLINE void weight_bytes(int Q, int8_t (*q)[WEIGHTS], float *scale, const WeightsJob *job) {
-    for (int t = 0; t < Q; t++) {
-        float w[Q_BLOCK];
-        span_weights(w, job, t);
-        avx2_quantize(q[t] + job->off, &scale[t], w, Q_BLOCK, Q_BLOCK);
-    }
+    weight_bytes_by(avx2_quantize, Q, q, scale, job);
 }
 
 #endif
