@@ -31,10 +31,11 @@ enum { TEXT_MAX = 1 << 29 }; /* 512 MB: an endless pipe ends here, and the token
 static int read_all(FILE *f, const char *name, char **text, size_t *n) {
     size_t cap = 0;
     for (;;) {
-        if (*n == TEXT_MAX) return fail("%s: the text is longer than 512 MB", name);
+        if (*n > TEXT_MAX) return fail("%s: the text is longer than 512 MB", name);
         if (*n + 1 >= cap && array_reserve(text, &cap, *n + 65536, 1))
             return fail("%s: out of memory for the text", name);
-        size_t got = fread(*text + *n, 1, cap - 1 - *n, f);
+        size_t room = cap - 1 - *n, left = TEXT_MAX + 1 - *n; /* one byte more tells that it is longer */
+        size_t got = fread(*text + *n, 1, room < left ? room : left, f);
         (*text)[*n += got] = 0;
         if (feof(f)) return 0; /* asked again, a terminal would want another Ctrl-D */
         if (got == 0) return interrupted ? EXIT_INTERRUPTED : fail("%s: %s", name, strerror(errno));
