@@ -22,6 +22,7 @@
 
 #include <signal.h>
 #include <stdatomic.h>
+#include <stdio.h>
 
 enum { EXIT_DONE = 0, EXIT_FAILED = 1, EXIT_USAGE = 2, EXIT_INTERRUPTED = 130 };
 
@@ -233,6 +234,7 @@ void out_own(const char *text); /* ours, as_called */
 void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
 void out_flush(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
+int close_written(FILE *f); /* f is closed; 1 where not all that was written to it is there */
 
 void json_string(const char *s, size_t n);
 void json_text(const char *key, const char *s); /* "key":"s", and null where s is NULL */

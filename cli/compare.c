@@ -168,7 +168,7 @@ static int take_head(Comparison *c) {
                 linear->phi_key ? ", of keys " : "", linear->phi_key ? linear->phi_key->name : "");
     else fprintf(f, "# attention: softmax, keys and values as %s\n", cache_formats[c->cache].name);
     fprintf(f, "# seed: none, as nothing is drawn\n");
-    int bad = ferror(f) | fclose(f), rc = bad ? -1 : 0;
+    int rc = close_written(f) ? -1 : 0;
     for (char *s = head; rc == 0 && *s; s++) /* of names of files */
         if (((unsigned char)*s < 0x20 && *s != '\n') || (*s == '\n' && s[1] && s[1] != '#')) *s = '?';
     if (rc == 0) rc = compare_table_head(&c->table, head, c->bin > 0, c->e.err, sizeof c->e.err);

@@ -15,7 +15,7 @@ char *compare_text(const Comparison *c, int head, const CompareCell *cell, size_
     if (head) compare_put_head(f, &c->table);
     for (size_t i = 0; cell && i < compare_rows(c); i++)
         compare_put_cell(f, &c->table, cell + i, i ? cell + i - 1 : NULL);
-    int bad = ferror(f) | fclose(f);
+    int bad = close_written(f);
     if (!bad) return text;
     free(text);
     return NULL;
@@ -39,7 +39,7 @@ static int show_csv(const CompareTable *t) {
     if (!f) return fail("out of memory");
     compare_put_head(f, t);
     for (size_t i = 0; i < t->n; i++) compare_put_cell(f, t, &t->cells[i], i ? &t->cells[i - 1] : NULL);
-    int bad = ferror(f) | fclose(f);
+    int bad = close_written(f);
     if (!bad) out_bytes(text, n);
     free(text);
     return bad ? fail("out of memory") : 0;

@@ -285,7 +285,7 @@ static int fill_line(Lines *l, size_t i) {
         }
         fputc('\n', f);
     }
-    int bad = f && (ferror(f) | fclose(f));
+    int bad = f && close_written(f);
     if (l->a->show.json) out_printf("]}\n");
     else if (!bad) {
         out_text(line + from, len_line - from);

@@ -208,6 +208,11 @@ int out_end(int code) {
     return fail("cannot write the output: %s", strerror(out.broken));
 }
 
+int close_written(FILE *f) {
+    int failed = ferror(f) != 0; /* before f is gone */
+    return fclose(f) != 0 || failed;
+}
+
 void out_printf(const char *fmt, ...) {
     if (out.gone || out.broken) return;
     va_list ap;
