@@ -53,9 +53,14 @@ static uint32_t lowest_bin(const SamplerCandidate *c, size_t n, size_t k, double
         SamplerCandidate most = c[i];
         end = n - i < run ? n : i + run;
         for (size_t j = i + 1; j < end; j++) most.prob = c[j].prob > most.prob ? c[j].prob : most.prob;
-        bins[bin_of(most)].n++, bins[bin_of(most)].sum += (double)most.prob;
+        bins[bin_of(most)].n++;
+        bins[bin_of(most)].sum += (double)most.prob;
     }
-    while (last > 0 && in_front < k && sum <= enough) last--, in_front += bins[last].n, sum += bins[last].sum;
+    while (last > 0 && in_front < k && sum <= enough) {
+        last--;
+        in_front += bins[last].n;
+        sum += bins[last].sum;
+    }
     return last;
 }
 
@@ -72,23 +77,34 @@ static size_t most_probable(SamplerCandidate *c, size_t n, size_t k, double enou
     return left;
 }
 
+/* To the front come those at least min_p times as probable as the first; how many. */
+static size_t probable_enough(SamplerCandidate *c, size_t n, float min_p) {
+    float max = 0;
+    size_t kept = 0;
+    for (size_t i = 0; i < n; i++) max = c[i].prob > max ? c[i].prob : max;
+    for (size_t i = 0; i < n; i++) {
+        c[kept] = c[i];
+        kept += c[i].prob >= min_p * max; /* no branch, as in choose (sampler.c) */
+    }
+    return kept;
+}
+
 /* What min-p cannot keep goes before anything is sorted, where top-k does not count it. What top-p does not come to is
  * not sorted, unless the floats that it adds up come to less than most_probable's doubles. */
 static size_t leave(Sampler *s, size_t n, float *whole) {
     const SamplerOptions *o = &s->options;
     SamplerCandidate *c = s->candidates;
+    if (!o->top_k && o->min_p > 0) n = probable_enough(c, n, o->min_p);
     size_t k = o->top_k && o->top_k < n ? o->top_k : n, sorted = n;
-    float max = 0, sum = 0;
-    if (!o->top_k && o->min_p > 0) {
-        for (size_t i = 0; i < n; i++) max = c[i].prob > max ? c[i].prob : max;
-        for (size_t i = k = 0; i < n; k += c[i++].prob >= o->min_p * max) c[k] = c[i];
-        sorted = n = k;
-    }
+    float sum = 0;
     if (o->top_k) sorted = most_probable(c, n, k, INFINITY);
     else if (o->top_p > 0 && o->top_p < 1) sorted = most_probable(c, n, n, (double)o->top_p);
     qsort(c, sorted, sizeof *c, sampler_order);
     for (size_t i = 0; i < sorted; i++) sum += c[i].prob;
-    if (sorted < k && sum <= o->top_p) qsort(c, sorted = n, sizeof *c, sampler_order);
+    if (sorted < k && sum <= o->top_p) {
+        sorted = n;
+        qsort(c, sorted, sizeof *c, sampler_order);
+    }
     n = sorted < k ? sorted : k;
     for (size_t i = 0; o->top_k && i < n; i++) *whole = i ? *whole + c[i].prob : c[i].prob;
     while (n > 0 && o->min_p > 0 && c[n - 1].prob < o->min_p * c[0].prob) n--;

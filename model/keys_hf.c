@@ -153,8 +153,12 @@ static void rope_of(KeyReader *r, const Config *c, RopeConfig *rope, const JsonV
 
 /* rope_scaling (transformers 4) wins over rope_parameters (5) where both stand. */
 const JsonValue *key_rope_object(KeyReader *r, const char **where) {
-    const JsonValue *root = r->w->config, *o = json_get(root, *where = "rope_scaling");
-    if (json_absent(o) || (o->type == JSON_OBJECT && o->len == 0)) o = json_get(root, *where = "rope_parameters");
+    const JsonValue *root = r->w->config, *o = json_get(root, "rope_scaling");
+    *where = "rope_scaling";
+    if (json_absent(o) || (o->type == JSON_OBJECT && o->len == 0)) {
+        *where = "rope_parameters";
+        o = json_get(root, *where);
+    }
     if (!json_absent(o) && o->type != JSON_OBJECT) key_complain(r, *where, "must be an object");
     return json_absent(o) || o->type != JSON_OBJECT ? NULL : o;
 }
@@ -218,9 +222,10 @@ static void window(KeyReader *r, Config *c, const DecoderDefaults *a) {
     if (on && !(v && v->type == JSON_NULL)) /* null: no window; absent: transformers' default */
         c->window = key_int(r, NULL, "sliding_window", (double)a->window, 1, MOST_COUNTED);
     if (!json_absent(types)) windows_by_name(r, c, types, on ? "sliding_window" : "use_sliding_window");
-    else if (c->window)
-        for (int l = by_layer ? (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9) : 0; l < c->n_layers; l++)
-            c->windowed[l] = 1;
+    else if (c->window) {
+        int first = by_layer ? (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9) : 0;
+        for (int l = first; l < c->n_layers; l++) c->windowed[l] = 1;
+    }
 }
 
 /* transformers' defaults; null says that a size follows from the others. */

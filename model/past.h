@@ -53,7 +53,6 @@ void attend_tiles(Session *s, int l, const AttendJob *job, void (*attend)(Sessio
 void attend_features(const Session *s, size_t t, size_t h, const double *cos, const double *sin);
 void attend_sums(Session *s, int l, size_t n);
 
-
 /* What the token's scores are multiplied by in layer l before softmax: 1/sqrt(head_dim), and what score methods
  * (rope/scores.h) and Config.log_scale make of it. */
 double attention_scale(const Config *c, const Token *token, int l);

@@ -183,7 +183,10 @@ static int read_module(Opening *o, const JsonValue *module) {
     const char *dot = type ? strrchr(type->str, '.') : NULL, *kind = dot ? dot + 1 : "", *name = path ? path->str : "";
     int norm = strcmp(kind, "Normalize") == 0;
     if (strcmp(kind, "Transformer") == 0 || strcmp(kind, "Dropout") == 0) return 0;
-    if (norm && !*name) return x->normalize = 1, 0;
+    if (norm && !*name) {
+        x->normalize = 1;
+        return 0;
+    }
     if (!*name || strchr(name, '/') || strstr(name, "..")) return refuse(o, "path", name);
     char *folder = file_join(x->model->weights.folder, name);
     int rc = folder ? read_json(o, folder, "config.json", &config) : no_memory(o);

@@ -155,6 +155,8 @@ static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
         c->windowed[l] = (uint8_t)windowed;
         x->kinds[l] = (LayerKind){.mixer = delta ? MIXER_DELTA : MIXER_SOFTMAX, .turn = turn,
                                   .experts = x->n_experts > 0};
+        if (delta) x->n_delta++;
+        else x->n_softmax++;
     }
 }
 
@@ -331,6 +333,5 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     if (r->line.rc) return;
     read_kinds(r, c, a);
     if (t->settle) t->settle(r, c);
-    for (int l = 0; l < c->n_layers; l++) x->kinds[l].mixer == MIXER_DELTA ? x->n_delta++ : x->n_softmax++;
     check(r, c);
 }
