@@ -163,6 +163,7 @@ int roformer_open(RoformerModel **model, const char *path, const RoformerOptions
     Numerals n = numerals_begin();
     rc = open_all(m, path, &o, err, errlen);
     numerals_end(&n);
+    if (rc == -ENOEXEC) rc = -EINVAL; /* what is no model, in roformer.h's words */
     if (rc) roformer_close(m);
     else *model = m;
     return rc;

@@ -108,8 +108,7 @@ static int open_checkpoint(Inspection *i, const char *path, int rc, char *err, s
     if (errno_is_passing(rc)) return rc;
     int failed = checkpoint_open(&i->checkpoint, path, why, sizeof why);
     if (failed == 0) return 0;
-    int unknown = strstr(err, "not a model file") || strstr(err, "a PyTorch pickle") || strstr(err, "bin, a pickle");
-    return unknown && !strstr(why, "neither a PyTorch file") ? base_error(err, errlen, failed, "%s", why) : rc;
+    return rc == -ENOEXEC && failed != -ENOEXEC ? base_error(err, errlen, failed, "%s", why) : rc;
 }
 
 int inspection_open(Inspection *i, const char *path, char *err, size_t errlen) {

@@ -17,12 +17,13 @@ static int starts_with(const uint8_t *data, size_t size, const char *what, size_
 
 static int any(const uint8_t *data, size_t size) { return (void)data, size > 0; }
 
-/* Nothing we read: say what it looks like, where that helps. */
+/* Nothing we read: say what it looks like, where that helps. -ENOEXEC where somebody else may know it. */
 static int refuse(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen) {
-    const char *what = "not a model file: it is neither GGUF, nor safetensors, nor llama2.c .bin (v0, v1, v2)";
+    const char *what = NULL;
     if (starts_with(data, size, "PK\3\4", 4) || (size > 1 && data[0] == 0x80 && data[1] >= 1 && data[1] <= 5))
-        what = "a PyTorch pickle, which can run code and is never read here: convert it to safetensors or GGUF first";
-    else if (starts_with(data, size, "version https://git-lfs", 23))
+        return base_error(err, errlen, -ENOEXEC, "%s: a PyTorch pickle, which can run code and is never read here: "
+                          "convert it to safetensors or GGUF first", w->path);
+    if (starts_with(data, size, "version https://git-lfs", 23))
         what = "a Git LFS pointer, not the file itself: fetch it with `git lfs pull`";
     else if (starts_with(data, size, "ggjt", 4) || starts_with(data, size, "tjgg", 4) ||
              starts_with(data, size, "lmgg", 4) || starts_with(data, size, "fmgg", 4))
@@ -34,7 +35,9 @@ static int refuse(Weights *w, const uint8_t *data, size_t size, char *err, size_
                "damaged or truncated";
     else if (data[0] == '{')
         what = "a JSON file: give the folder it stands in";
-    return base_error(err, errlen, -EINVAL, "%s: %s", w->path, what);
+    if (what) return base_error(err, errlen, -EINVAL, "%s: %s", w->path, what);
+    return base_error(err, errlen, -ENOEXEC, "%s: not a model file: it is neither GGUF, nor safetensors, nor llama2.c "
+                      ".bin (v0, v1, v2)", w->path);
 }
 
 const WeightsReader weights_readers[] = {

@@ -124,9 +124,9 @@ static int refuse_folder(const Weights *w, char *err, size_t errlen) {
     if (file_has(w->folder, "adapter_config.json"))
         return base_error(err, errlen, -ENOENT, "%s: an adapter: name its model, and this folder by --lora", w->folder);
     if (file_has(w->folder, "consolidated.00.pth") || file_has(w->folder, "consolidated.safetensors"))
-        return base_error(err, errlen, -ENOENT, "%s: only its authors' consolidated files: ./run convert makes a GGUF "
+        return base_error(err, errlen, -ENOEXEC, "%s: only its authors' consolidated files: ./run convert makes a GGUF "
                           "file of them", w->folder);
-    return base_error(err, errlen, -ENOENT, "%s: %s", w->folder,
+    return base_error(err, errlen, pickles ? -ENOEXEC : -ENOENT, "%s: %s", w->folder,
                       pickles ? "only pytorch_model.bin, a pickle, which can run code: convert it to safetensors first"
                               : "no model.safetensors and no model.safetensors.index.json in this folder; a GGUF file "
                                 "is named itself");

@@ -6,7 +6,7 @@
 
 int huggingface_is(const uint8_t *data, size_t size);
 /* The file w->path, or the set of shards that it belongs to, with the config.json of its folder; where data is NULL,
- * the folder w->folder. 0, or -ENOENT, -EINVAL, -ENOMEM and one line. */
+ * the folder w->folder. 0, or -ENOENT, -ENOEXEC (it has pickles alone), -EINVAL, -ENOMEM and one line. */
 int huggingface_open(Weights *w, const uint8_t *data, size_t size, char *err, size_t errlen);
 
 /* The configuration alone into w, for whoever has the tensors elsewhere: w->config, and w->generation where a path is

@@ -25,7 +25,7 @@ int weights_open_memory(Weights *w, const void *data, size_t size, const char *n
     while (r->is && !r->is(data, data ? size : 0)) r++;
     if (rc == 0 && r->is) rc = r->open(w, data, data ? size : 0, err, errlen);
     else if (rc == 0 && is_folder) rc = weights_add_file(w, name, err, errlen); /* it says that it is one */
-    else if (rc == 0) rc = base_error(err, errlen, -EINVAL, "%s: not a model file that is known here", name);
+    else if (rc == 0) rc = base_error(err, errlen, -ENOEXEC, "%s: not a model file that is known here", name);
     if (rc) weights_close(w);
     return rc;
 }

@@ -57,8 +57,8 @@ typedef struct {
 } Weights;
 
 /* Open path, a file or a folder, by its bytes, never by its name: 0, or a negative errno and one line in err that names
- * the file and the reason; nothing is held then. -ENOENT, -EINVAL (not a model file, truncated, overlapping, unknown
- * type ..), -ENOMEM. A GGUF file with no tensors (a vocabulary) opens too. */
+ * the file and the reason; nothing is held then. -ENOENT, -ENOEXEC (of none of the formats, or PyTorch's), -EINVAL
+ * (truncated, overlapping, unknown type ..), -ENOMEM. A GGUF file with no tensors (a vocabulary) opens too. */
 int weights_open(Weights *w, const char *path, char *err, size_t errlen);
 /* The same for a file that lies in memory already and outlives w; where data is NULL it is weights_open. */
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);

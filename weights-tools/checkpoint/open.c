@@ -26,14 +26,16 @@ static int add_torch(Checkpoint *c, const char *path, char *err, size_t errlen) 
     c->container = zip_is(f->data, f->size) ? CONTAINER_ZIP : CONTAINER_LEGACY;
     if (c->container == CONTAINER_ZIP) return torch_zip_read(c, f->data, f->size, path, err, errlen);
     if (torch_legacy_is(f->data, f->size)) return torch_legacy_read(c, f->data, f->size, path, err, errlen);
-    const char *what = "neither a PyTorch file, nor a TensorFlow index, nor safetensors";
+    const char *what = NULL;
     if (safetensors_is(f->data, f->size)) what = "safetensors by another name: rename it model.safetensors";
     else if (f->size > 4 && memcmp(f->data, "GGUF", 4) == 0)
         what = "a GGUF file, which is not turned into safetensors: ./run opens it, ./run inspect lists it";
     else if (f->size > 2 && f->data[0] == 0x80 && f->data[1] <= 5) what = "a pickle, but not one that torch.save wrote";
     else if (f->size > 262 && memcmp(f->data + 257, "ustar", 5) == 0)
         what = "a tar archive, as PyTorch wrote before 0.2: load and save it with a newer PyTorch";
-    return base_error(err, errlen, -EINVAL, "%s: %s", path, what);
+    if (what) return base_error(err, errlen, -EINVAL, "%s: %s", path, what);
+    return base_error(err, errlen, -ENOEXEC, "%s: neither a PyTorch file, nor a TensorFlow index, nor safetensors",
+                      path);
 }
 
 enum { SHARDED_MAX_TENSORS = 20000 }; /* the look-ups below compare every pair */

@@ -11,7 +11,7 @@
 
 /* Open path: a PyTorch file (zip or legacy), a TensorFlow V2 checkpoint (its prefix or its .index file), a safetensors
  * file, or a folder that holds one of these. 0, or a negative errno and one line; c is zeroed then. Errors: -ENOENT,
- * -EINVAL (not a checkpoint, damaged, refused), -ENOMEM. */
+ * -ENOEXEC (none of these), -EINVAL (damaged, refused), -ENOMEM. */
 int checkpoint_open(Checkpoint *c, const char *path, char *err, size_t errlen);
 
 #endif
