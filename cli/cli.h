@@ -236,9 +236,10 @@ void out_flush(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
 int close_written(FILE *f); /* f is closed; 1 where not all that was written to it is there */
 
-void json_string(const char *s, size_t n);
+void json_string(const char *s, size_t n); /* controls, C1 too, as \u001b */
 void json_text(const char *key, const char *s); /* "key":"s", and null where s is NULL */
-void csv_field(const char *s);                   /* in quotes where it has a comma or a quote (RFC 4180) */
+/* A text of a file's or ours: in quotes where it has a comma, a quote or the end of a line (RFC 4180). */
+void csv_field(const char *s);
 void json_number(double v); /* JSON has no word for what is no number: null */
 void json_ids(const char *key, const int *ids, size_t n); /* "key":[..], */
 

@@ -227,7 +227,7 @@ void json_string(const char *s, size_t n) {
         uint32_t cp;
         int len = utf8_decode(s + i, n - i, &cp);
         if (len == 0) out_printf("\\ufffd");
-        else if (cp < 0x20 || cp == 0x7f) out_printf("\\u%04x", (unsigned)cp);
+        else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) out_printf("\\u%04x", (unsigned)cp);
         else if (cp == '"' || cp == '\\') out_printf("\\%c", (int)cp);
         else out_bytes(s + i, (size_t)len);
         i += len ? (size_t)len : 1;
@@ -243,13 +243,14 @@ void json_text(const char *key, const char *s) {
 }
 
 void csv_field(const char *s) {
-    if (!strpbrk(s, ",\"")) {
-        out_bytes(s, strlen(s));
-        return;
+    int quotes = strpbrk(s, ",\"\r\n") != NULL;
+    if (quotes) out_bytes("\"", 1);
+    for (const char *at; (at = strchr(s, '"')); s = at + 1) {
+        out_text(s, (size_t)(at - s));
+        out_bytes("\"\"", 2);
     }
-    out_bytes("\"", 1);
-    for (; *s; s++) out_bytes(*s == '"' ? "\"\"" : s, *s == '"' ? 2 : 1);
-    out_bytes("\"", 1);
+    out_text(s, strlen(s));
+    if (quotes) out_bytes("\"", 1);
 }
 
 void json_number(double v) { out_printf(isfinite(v) ? "%.9g" : "null", v); }

@@ -213,6 +213,20 @@ static void other_ways(void) {
     CHECK(!isnan(number_at("-4,", 1)));
 }
 
+/* A piece that ends a line is one field of a row; JSON has no control character of a prompt's, nor one of C1. */
+static void controls(void) {
+    const char *model = test_tmp("lines.gguf"), *prompt = test_tmp("csi.txt");
+    size_t n, at = 0;
+    char *file = file_read("model/tales-1m.gguf", &n);
+    while (at + 7 < n && memcmp(file + at, "\xe2\x96\x81" "From", 7) != 0) at++;
+    memcpy(file + at + 3, "F\n\"m", 4);
+    file_write(model, file, n);
+    free(file);
+    CHECK(run("explain %s One lens --csv", model) == 0 && strstr(out, ",841,\"F\n\"\"m\","));
+    file_write(prompt, "\xc2\x9b" "1mOne\x1b", 8);
+    CHECK(run("-f %s --json --max-tokens 2 -t 0", prompt) == 0 && strstr(out, "\\u009b1mOne\\u001b"));
+}
+
 const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/names", names},
                               {"lab cli/long specs", long_specs},
@@ -223,4 +237,5 @@ const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/colours", colours},
                               {"lab cli/windows", windows},
                               {"lab cli/other ways", other_ways},
+                              {"lab cli/control characters", controls},
                               {0}};
