@@ -141,7 +141,7 @@ static int print_json(const Scoring *s) {
     char spec[ROPE_SPEC_MOST];
     rope_spec_print(&s->e->model.config.rope, spec, sizeof spec);
     json_text("rope", spec);
-    out_printf("\"trained_context\":%d,\"seed\":null", (int)s->e->model.config.n_ctx_train);
+    out_printf("\"trained_context\":%lld,\"seed\":null", (long long)s->e->model.config.n_ctx_train);
     if (s->by.at) print_json_bins(&s->by);
     out_printf("}\n");
     return 0;
