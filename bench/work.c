@@ -16,7 +16,14 @@ double work_ops(Work w) { return w.f32 + w.int8 + w.int4; }
  * bytes. */
 static int four_bits(const BlockFormat *f) { return f && f->bits <= 4 && !f->values; }
 
+/* The file's bytes, or of codes that take more where they are laid out (panel.h), most of all IQ1 to IQ3, those. */
 static double bytes_of(const Matrix *w) {
+    const BlockFormat *b = w->panels ? block_format((int)w->type) : NULL;
+    if (b) {
+        const QuantFormat *f = quant_format((int)w->type);
+        int scales = 2 + (f->block == 256 ? f->block / b->sub : 0), bytes = f->block * b->bits / 8;
+        return (double)w->rows * (double)w->cols / f->block * (bytes + (1 + b->minima) * scales);
+    }
     double scales = w->scales ? (double)w->rows * (double)w->cols / w->group * (double)sizeof(float) : 0;
     return (double)matrix_bytes(w) + scales;
 }

@@ -4,14 +4,16 @@
 #include "base/base.h"
 
 const BlockFormat *block_format(int type) {
-    const BlockFormat *const tables[] = {blocks_32, blocks_k};
-    for (int t = 0; t < 2; t++)
+    const BlockFormat *const tables[] = {blocks_32, blocks_k, blocks_iq};
+    for (int t = 0; t < 3; t++)
         for (const BlockFormat *f = tables[t]; f->codes; f++)
             if (f->id == type) return f;
     return NULL;
 }
 
-float block_d(const BlockFormat *f, uint16_t d) { return f->wide ? bf16_to_f32(d) : f16_to_f32(d); }
+float block_d(const BlockFormat *f, uint16_t d) {
+    return f->wide ? bf16_to_f32(d) : f16_to_f32(d) / (float)(1 << f->halvings);
+}
 
 int code_value(const BlockFormat *f, int code) { return f->values ? f->values[code] : code - f->zero; }
 

@@ -28,13 +28,15 @@ typedef struct {
     int minima;       /* 1: it has minima */
     const int8_t *values; /* [16]: what codes stand for; NULL: for code - zero */
     int wide;         /* 1: d is bfloat16 */
+    int halvings;     /* a block's scale is d / 2^halvings */
     int plain;        /* where in a block codes lie that are a panel's words already (panel.h), behind d; 0: nowhere */
     void (*codes)(Codes *out, const uint8_t *block);
 } BlockFormat;
 
-/* Of blocks of 32 (blocks_32.c); the K, IQ4 and MX formats (blocks_k.c). */
-extern const BlockFormat blocks_32[], blocks_k[];
-extern const int8_t iq4_values[16], mxfp4_values[16];
+/* Of blocks of 32 (blocks_32.c); the K, IQ4 and MX formats (blocks_k.c); IQ1 to IQ3 and TQ (blocks_iq.c). */
+extern const BlockFormat blocks_32[], blocks_k[], blocks_iq[];
+extern const int8_t iq4_values[16], mxfp4_values[16], iq1_values[16], iq2_values[16], iq3_xxs_values[16],
+    iq3_s_values[16], tq_values[16];
 /* How that type's blocks are taken apart; NULL: it has none. */
 const BlockFormat *block_format(int type);
 float block_d(const BlockFormat *f, uint16_t d); /* a block's scale */
@@ -45,8 +47,8 @@ int code_value(const BlockFormat *f, int code);
 void codes_row(float *out, const Matrix *m, size_t r);
 float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale);
 
-/* Beside formats_plain: the others of blocks of 32; the K and IQ4 formats; int8 groups (groups.c). */
-extern const QuantFormat formats_32[], formats_k[], formats_groups[];
+/* Beside formats_plain: the others of blocks of 32; those of blocks_k and blocks_iq; int8 groups (groups.c). */
+extern const QuantFormat formats_32[], formats_k[], formats_iq[], formats_groups[];
 
 static inline void block_scale(Codes *c, const uint8_t *d) { /* the one scale of a block */
     c->d = (uint16_t)(d[0] | d[1] << 8);

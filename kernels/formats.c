@@ -8,26 +8,18 @@
 static const QuantFormat by_name[] = {
     {.id = 9, .name = "Q8_1", .block = 32, .bytes = 40},
     {.id = 15, .name = "Q8_K", .block = 256, .bytes = 292},
-    {.id = 16, .name = "IQ2_XXS", .block = 256, .bytes = 66},
-    {.id = 17, .name = "IQ2_XS", .block = 256, .bytes = 74},
-    {.id = 18, .name = "IQ3_XXS", .block = 256, .bytes = 98},
-    {.id = 19, .name = "IQ1_S", .block = 256, .bytes = 50},
-    {.id = 21, .name = "IQ3_S", .block = 256, .bytes = 110},
-    {.id = 22, .name = "IQ2_S", .block = 256, .bytes = 82},
     {.id = 24, .name = "I8", .block = 1, .bytes = 1},
     {.id = 25, .name = "I16", .block = 1, .bytes = 2},
     {.id = 26, .name = "I32", .block = 1, .bytes = 4},
     {.id = 27, .name = "I64", .block = 1, .bytes = 8},
     {.id = 28, .name = "F64", .block = 1, .bytes = 8},
-    {.id = 29, .name = "IQ1_M", .block = 256, .bytes = 56},
-    {.id = 34, .name = "TQ1_0", .block = 256, .bytes = 54},
-    {.id = 35, .name = "TQ2_0", .block = 256, .bytes = 66},
     {.id = 40, .name = "NVFP4", .block = 64, .bytes = 36},
     {.id = 41, .name = "Q1_0", .block = 128, .bytes = 18},
     {0},
 };
 
-const QuantFormat *const quant_formats[] = {formats_plain, formats_groups, formats_32, formats_k, by_name, NULL};
+const QuantFormat *const quant_formats[] = {formats_plain, formats_groups, formats_32, formats_k, formats_iq,
+                                            by_name, NULL};
 
 size_t matrix_bytes(const Matrix *m) {
     const QuantFormat *f = quant_format(m->type);

@@ -14,7 +14,8 @@
  *     dmin    formats with minima: the same
  *     sc, mn  K formats: whole numbers a sub-block, int8, lanes side by side: [blocks of 32][32/sub][lanes]
  *
- * A panel takes as many bytes as its rows in the file, but for the six-bit scales of Q4_K and Q5_K (2 % more). */
+ * A panel takes as many bytes as its rows in the file, but for the six-bit scales of Q3_K, Q4_K and Q5_K (4 and 2 %
+ * more), and but for IQ1 to IQ3 and TQ, whose values lie here one by one, in 2 to 4 bits. */
 #ifndef PANEL_H
 #define PANEL_H
 

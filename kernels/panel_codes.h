@@ -8,12 +8,22 @@
 #include "panel.h"
 
 /* What codes stand for, where that is no straight line: a table of sixteen. */
-enum { VALUES_IQ4 = 1, VALUES_MXFP4 };
+enum { VALUES_IQ4 = 1, VALUES_MXFP4, VALUES_IQ1, VALUES_IQ2, VALUES_IQ3_XXS, VALUES_IQ3_S, VALUES_TQ };
 
-/* A block format as constants: shift = log2 of its zero, 0: none. super: K formats, whose scales are d * sc. wide:
- * scales are bfloat16. */
+INLINE const int8_t *value_table(int values) {
+    return values == VALUES_IQ4       ? iq4_values
+           : values == VALUES_MXFP4   ? mxfp4_values
+           : values == VALUES_IQ1     ? iq1_values
+           : values == VALUES_IQ2     ? iq2_values
+           : values == VALUES_IQ3_XXS ? iq3_xxs_values
+           : values == VALUES_IQ3_S   ? iq3_s_values
+                                      : tq_values;
+}
+
+/* A block format as constants: shift = log2 of its zero, 0: none. super: K formats, whose scales are d * sc, and d is
+ * divided by 2^halvings. wide: scales are bfloat16. */
 typedef struct {
-    int bits, sub, shift, minima, super, values, groups, wide;
+    int bits, sub, shift, minima, super, values, groups, wide, halvings;
 } Form;
 
 INLINE Line line_at(const uint8_t *lines, int j);
@@ -40,13 +50,19 @@ INLINE Line codes_at(Form f, const uint8_t *lines, int j) {
     return f.values ? values_of(f.values, q) : q;
 }
 
+/* Eight blocks' d, a row a lane. */
+INLINE Vec super_d(Form f, const uint8_t *d) {
+    Vec half = vec_load_half(d);
+    return f.halvings ? vec_mul(half, vec_all(1.0f / (float)(1 << f.halvings))) : half;
+}
+
 /* Scales (or minima) of sub-block h of block b, a row a lane: d and sc begin at these offsets. */
 INLINE Vec scales_at(Form f, const uint8_t *panel, size_t d, size_t sc, size_t b, int h) {
     if (f.groups) return vec_load(panel + d + b * 4 * VEC);
     if (f.wide) return vec_load_bf16(panel + d + b * 2 * VEC);
     if (!f.super) return vec_load_half(panel + d + b * 2 * VEC);
     size_t i = b * (size_t)(Q_BLOCK / f.sub) + (size_t)h;
-    return vec_mul(vec_load_half(panel + d + b / 8 * 2 * VEC), vec_load_bytes(panel + sc + i * VEC));
+    return vec_mul(super_d(f, panel + d + b / 8 * 2 * VEC), vec_load_bytes(panel + sc + i * VEC));
 }
 
 #endif

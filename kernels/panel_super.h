@@ -51,7 +51,7 @@ INLINE size_t add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart
                 least[t] = vec_fma(least[t], m, vec_all(subs == 1 ? x[t].scaled_sum : x[t].scaled_half[h]));
         }
     }
-    Vec d = vec_load_half(panel + s->d + scales);
+    Vec d = super_d(f, panel + s->d + scales);
     UNROLL
     for (int t = 0; t < T; t++) acc[t] = negates(f) ? vec_fnma(acc[t], d, part[t]) : vec_fma(acc[t], d, part[t]);
     if (!f.minima) return 8;

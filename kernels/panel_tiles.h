@@ -193,6 +193,16 @@ NOINLINE void matmul_mxfp4(const PanelJob *p) {
 NOINLINE void matmul_iq4_xs(const PanelJob *p) {
     matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = VALUES_IQ4, .super = 1}, p);
 }
+INLINE void matmul_iq(int bits, int sub, int values, int halvings, const PanelJob *p) {
+    matmul_form((Form){.bits = bits, .sub = sub, .shift = 7, .values = values, .super = 1, .halvings = halvings}, p);
+}
+NOINLINE void matmul_iq1_s(const PanelJob *p) { matmul_iq(3, 32, VALUES_IQ1, 3, p); }
+NOINLINE void matmul_iq1_m(const PanelJob *p) { matmul_iq(3, 16, VALUES_IQ1, 3, p); }
+NOINLINE void matmul_iq2_xxs(const PanelJob *p) { matmul_iq(3, 32, VALUES_IQ2, 3, p); }
+NOINLINE void matmul_iq2(const PanelJob *p) { matmul_iq(3, 16, VALUES_IQ2, 3, p); }
+NOINLINE void matmul_iq3_xxs(const PanelJob *p) { matmul_iq(4, 32, VALUES_IQ3_XXS, 2, p); }
+NOINLINE void matmul_iq3_s(const PanelJob *p) { matmul_iq(4, 32, VALUES_IQ3_S, 0, p); }
+NOINLINE void matmul_tq(const PanelJob *p) { matmul_iq(2, 32, VALUES_TQ, 0, p); }
 NOINLINE void matmul_groups(const PanelJob *p) {
     matmul_form((Form){.bits = 8, .sub = 32, .shift = 7, .groups = 1}, p);
 }
@@ -213,6 +223,13 @@ INLINE void matmul_blocks(const PanelJob *p) {
     case TENSOR_IQ4_NL: matmul_iq4_nl(p); break;
     case TENSOR_IQ4_XS: matmul_iq4_xs(p); break;
     case TENSOR_MXFP4: matmul_mxfp4(p); break;
+    case TENSOR_IQ1_S: matmul_iq1_s(p); break;
+    case TENSOR_IQ1_M: matmul_iq1_m(p); break;
+    case TENSOR_IQ2_XXS: matmul_iq2_xxs(p); break;
+    case TENSOR_IQ2_XS: case TENSOR_IQ2_S: matmul_iq2(p); break;
+    case TENSOR_IQ3_XXS: matmul_iq3_xxs(p); break;
+    case TENSOR_IQ3_S: matmul_iq3_s(p); break;
+    case TENSOR_TQ1_0: case TENSOR_TQ2_0: matmul_tq(p); break;
     case TENSOR_I8_GROUPS:
         if (panel_fits(p->w)) matmul_groups(p);
         else ref_matmul.matmul(p->y, p->ldy, p->a, p->w, p->r0, p->r1);

@@ -11,6 +11,8 @@ typedef enum {
     TENSOR_Q4_0 = 2, TENSOR_Q4_1 = 3, TENSOR_Q5_0 = 6, TENSOR_Q5_1 = 7, TENSOR_Q8_0 = 8,  /* blocks of 32 */
     TENSOR_Q2_K = 10, TENSOR_Q3_K = 11, TENSOR_Q4_K = 12, TENSOR_Q5_K = 13, TENSOR_Q6_K = 14, /* of 256 */
     TENSOR_IQ4_NL = 20, TENSOR_IQ4_XS = 23, TENSOR_MXFP4 = 39, /* of 32, of 256, of 32 */
+    TENSOR_IQ2_XXS = 16, TENSOR_IQ2_XS = 17, TENSOR_IQ3_XXS = 18, TENSOR_IQ1_S = 19, TENSOR_IQ3_S = 21, /* of 256 */
+    TENSOR_IQ2_S = 22, TENSOR_IQ1_M = 29, TENSOR_TQ1_0 = 34, TENSOR_TQ2_0 = 35,
     TENSOR_I8_GROUPS = 1000, /* int8 values, then one f32 scale for each group of values, in an array of its own */
 } TensorType;
 

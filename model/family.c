@@ -170,7 +170,7 @@ static int check(Loader *ld, const Tensor *t, const char *name, size_t rows, siz
     if (!f || !f->row || (!cols && matrix_group(&(Matrix){.type = (TensorType)t->type, .group = 1})))
         return base_complain(&ld->line, "tensor %s has type %s, which is not computed with here (%s)", name,
                              t->type_name,
-                             cols ? "F32, F16, BF16 and the formats Q and IQ4 are" : "F32, F16 and BF16 are");
+                             cols ? "F32, F16, BF16 and the formats Q, IQ and TQ are" : "F32, F16 and BF16 are");
     ld->m->n_parameters += rows * (cols ? cols : 1);
     ld->m->used[t - ld->m->weights.tensors] = 1;
     return 0;

@@ -1,6 +1,7 @@
 /* tests/convert_files.c - reading what convert wrote. */
 #include "convert_files.h"
 #include "test.h"
+#include "weights-tools/checkpoint/open.h"
 
 #include <dirent.h>
 #include <stdlib.h>
@@ -129,4 +130,20 @@ void keys_are(const char *path, const Key *keys, size_t n) {
         CHECK(good);
     }
     weights_close(&w);
+}
+
+int checkpoints_equal(const char *a, const char *b, size_t n) {
+    Checkpoint x, y;
+    char err[300];
+    size_t same = 0;
+    if (checkpoint_open(&x, a, err, sizeof err)) return 0;
+    if (checkpoint_open(&y, b, err, sizeof err) == 0) {
+        for (size_t i = 0; i < x.n_views; i++)
+            for (size_t k = 0; k < y.n_views; k++)
+                same += strcmp(x.views[i].name, y.views[k].name) == 0 && view_equal(&x.views[i], &y.views[k]);
+        if (x.n_views != n || y.n_views != n) same = 0;
+        checkpoint_close(&y);
+    }
+    checkpoint_close(&x);
+    return same == n;
 }

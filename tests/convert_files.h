@@ -31,6 +31,9 @@ int weights_opened(Weights *w, const char *path); /* 1, or 0 and a failure of th
 /* 1: a GGUF file with n tensors, every one of which holds what its name says. */
 int gguf_holds(const char *path, size_t n, const char *prefix, const char *heads);
 
+/* 1: checkpoints of n tensors, the same bits under the same names. */
+int checkpoints_equal(const char *a, const char *b, size_t n);
+
 /* A key's value as text, 2 kB of it at most: numbers, true and false, strings; an array's elements with | between;
  * "absent". Lives until the next. */
 const char *meta_text(const Weights *w, const char *key);

@@ -142,7 +142,7 @@ static void adapters_refused(void) {
         {FC1 "original\":{\"dtype\":\"F32\",\"shape\":[48,32]", FC1 "original\":{\"dtype\":\"F32\",\"shape\":[32,48]",
          "up_proj.weight has shape [32, 48], the model needs [48, 32]"},
         {FC1 "original\":{\"dtype\":\"F32\"", FC1 "original\":{\"dtype\":\"I32\"",
-         "has type I32, which is not computed with here (F32, F16, BF16 and the formats Q and IQ4 are)"},
+         "has type I32, which is not computed with here (F32, F16, BF16 and the formats Q, IQ and TQ are)"},
     };
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *folder = hf_folder("jina_v3", "", TENSOR_F32, &sound);

@@ -63,12 +63,21 @@ static const struct {
     {TENSOR_Q4_0, 0, -1}, {TENSOR_Q4_1, 0, 2},    {TENSOR_Q5_0, 0, -1},   {TENSOR_Q5_1, 0, 2},
     {TENSOR_Q8_0, 0, -1}, {TENSOR_Q2_K, 80, 82},  {TENSOR_Q3_K, 108, -1}, {TENSOR_Q4_K, 0, 2},
     {TENSOR_Q5_K, 0, 2},  {TENSOR_Q6_K, 208, -1}, {TENSOR_IQ4_NL, 0, -1}, {TENSOR_IQ4_XS, 0, -1},
+    {TENSOR_IQ1_S, 0, -1}, {TENSOR_IQ2_XXS, 0, -1}, {TENSOR_IQ2_XS, 0, -1}, {TENSOR_IQ2_S, 0, -1},
+    {TENSOR_IQ3_XXS, 0, -1}, {TENSOR_IQ3_S, 0, -1}, {TENSOR_TQ1_0, 52, -1}, {TENSOR_TQ2_0, 64, -1},
 };
 
 static void random_halves(TensorType type, uint8_t *p, size_t n) {
     const QuantFormat *f = quant_format(type);
     for (size_t b = 0; type == TENSOR_MXFP4 && b < n / (size_t)f->block; b++) /* an exponent of 128 less */
         p[b * (size_t)f->bytes] = (uint8_t)(118 + random_u32() % 8);
+    for (size_t b = 0; type == TENSOR_IQ1_M && b < n / (size_t)f->block; b++) { /* d in the upper nibbles of four */
+        uint16_t d = f16_of(ldexpf(1, -(int)(random_u32() % 8) - 4));
+        for (int i = 0; i < 4; i++) {
+            uint8_t *at = p + b * (size_t)f->bytes + 49 + 2 * i;
+            *at = (uint8_t)((*at & 15) | (d >> 4 * i & 15) << 4);
+        }
+    }
     for (size_t i = 0; i < sizeof halves / sizeof *halves; i++)
         for (size_t b = 0; halves[i].type == type && b < n / (size_t)f->block; b++)
             for (int minimum = 0; minimum <= (halves[i].dmin >= 0); minimum++) {

@@ -194,7 +194,7 @@ static double rms(const double *x) {
 }
 
 static const char *const cases[] = {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K",
-                                    "IQ4_NL", "IQ4_XS", "mixed"};
+                                    "IQ4_NL", "IQ4_XS", "mixed", "IQ2_S", "TQ1_0", "small"};
 enum { N_CASES = sizeof cases / sizeof *cases };
 
 /* What to do with each case and row. */

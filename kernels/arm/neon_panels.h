@@ -21,7 +21,7 @@ INLINE Line field(Line v, int from, int to, int mask) {
 }
 
 INLINE Line values_of(int table, Line q) {
-    return vqtbl1q_s8(vld1q_s8(table == VALUES_MXFP4 ? mxfp4_values : iq4_values), vreinterpretq_u8_s8(q));
+    return vqtbl1q_s8(vld1q_s8(value_table(table)), vreinterpretq_u8_s8(q));
 }
 
 #endif

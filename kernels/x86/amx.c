@@ -23,11 +23,17 @@ typedef struct {
     _Alignas(64) float d[CHUNK / 8][VEC], dmin[CHUNK / 8][VEC];      /* of scaled_codes */
 } Chunk;
 
+static int values_name(const int8_t *table) {
+    int v = table ? VALUES_IQ4 : 0;
+    while (table && value_table(v) != table) v++;
+    return v;
+}
+
 static Form form_of(const Matrix *w) {
     if (w->type == TENSOR_I8_GROUPS) return (Form){.bits = 8, .sub = 32, .groups = 1};
     const BlockFormat *f = block_format(w->type);
     return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = quant_format(w->type)->block == 256,
-                  .values = f->values == mxfp4_values ? VALUES_MXFP4 : f->values ? VALUES_IQ4 : 0, .wide = f->wide};
+                  .values = values_name(f->values), .wide = f->wide, .halvings = f->halvings};
 }
 
 static void take_scaled_apart(Chunk *c, Form f, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {

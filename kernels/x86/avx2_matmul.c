@@ -3,7 +3,8 @@
  * Blocks: panel_tiles.h, panels of 8 rows. The dot product of bytes is maddubs: pairs of u8 x s8 summed in 16 bits.
  * Codes of 4 bits or fewer leave room for all eight lines of a block there (8 x 2 x 15 x 127 < 32768), of 5 bits for
  * four, of those with a zero for all, before madd widens the sums, times a K format's whole scale. Codes of 8 bits do
- * not fit at all: there |w| meets x with w's sign, and so do IQ4's values. MXFP4's, -12 .. 12, have 16 added as zero.
+ * not fit at all: there |w| meets x with w's sign, and so do values that need more than five. Others, -16 .. 15, have
+ * 16 added as zero.
  * Floats: float_blocks.h, 8 partial sums. */
 #include "avx2.h"
 #include "avx2_panels.h"
@@ -17,13 +18,16 @@ typedef __m256i Bytes32;
 
 /* ---- panels ---- */
 
+/* Whether a table's values need more than five bits, from -16 to 15. */
+INLINE int are_bytes(int table) { return table == VALUES_IQ4 || table == VALUES_IQ2 || table == VALUES_IQ3_XXS; }
+
 INLINE Line values_of(int table, Line q) {
-    __m128i values = load16_bytes(iq4_values);
-    if (table == VALUES_MXFP4) values = _mm_add_epi8(load16_bytes(mxfp4_values), _mm_set1_epi8(16));
+    __m128i values = load16_bytes(value_table(table));
+    if (!are_bytes(table)) values = _mm_add_epi8(values, _mm_set1_epi8(16));
     return looked_up(values, q);
 }
 
-INLINE int by_sign(Form f) { return f.bits == 8 || f.values == VALUES_IQ4; }
+INLINE int by_sign(Form f) { return f.bits == 8 || are_bytes(f.values); }
 INLINE int zero_of(Form f) { return (void)f, 0; } /* dot_codes takes it off */
 
 /* Of bytes 8 tokens share the magnitudes, their float sums in memory. Of smaller codes two sums a token wait in

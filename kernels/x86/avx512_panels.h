@@ -24,13 +24,13 @@ INLINE Line field(Line v, int from, int to, int mask) {
 /* The values + 128, as panels of 16 rows hold bytes. */
 INLINE Line values_of(int table, Line q) {
     __m128i signs = _mm_set1_epi8((char)0x80),
-            values = _mm_loadu_si128((const __m128i *)(table == VALUES_MXFP4 ? mxfp4_values : iq4_values));
+            values = _mm_loadu_si128((const __m128i *)(const void *)value_table(table));
     return _mm512_shuffle_epi8(_mm512_broadcast_i32x4(_mm_xor_si128(values, signs)), q);
 }
 
 /* Whether codes times their sub-block's sc fit bytes: Q2_K, q * sc, up to 45, and Q3_K, (4 - q) * sc, -128 .. 124, to
  * which 128 are added as to all bytes. */
-INLINE int scaled_codes(Form f) { return f.sub == 16 && f.bits <= 3; }
+INLINE int scaled_codes(Form f) { return f.sub == 16 && f.bits <= 3 && !f.values; }
 INLINE int negates(Form f) { return f.bits == 3; }
 
 /* What codes 0 .. 3 of 16 rows come to, four bytes of a row behind each other; what a third bit adds, four times. */

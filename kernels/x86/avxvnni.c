@@ -10,7 +10,7 @@ enum { TILE_TOKENS = AVX2_BLOCKS };
 
 /* dpbusd wants one factor without a sign: the values + 128. */
 INLINE Line values_of(int table, Line q) {
-    __m128i values = load16_bytes(table == VALUES_MXFP4 ? mxfp4_values : iq4_values);
+    __m128i values = load16_bytes(value_table(table));
     return looked_up(_mm_xor_si128(values, _mm_set1_epi8(-128)), q);
 }
 

@@ -29,6 +29,10 @@ HALVES = {"Q4_0": [(0, 0)], "Q4_1": [(0, 0), (2, 3)], "Q5_0": [(0, 0)], "Q5_1": 
           "IQ4_NL": [(0, 0)], "IQ4_XS": [(0, 0)]}
 CASES = {name: [name] for name in HALVES}
 CASES["mixed"] = list(HALVES)  # a tensor after the other
+SMALL = {"IQ1_S": [(0, 0)], "IQ2_XXS": [(0, 0)], "IQ2_XS": [(0, 0)], "IQ2_S": [(0, 0)], "IQ3_XXS": [(0, 0)], "IQ3_S": [(0, 0)],
+         "TQ1_0": [(52, 0)], "TQ2_0": [(64, 0)]}
+HALVES.update(SMALL)
+CASES.update({"IQ2_S": ["IQ2_S"], "TQ1_0": ["TQ1_0"], "small": list(SMALL)})
 SHORT, LONG, CANDIDATES = 5, 24, 4000
 
 

@@ -49,6 +49,20 @@ for name, halves in (("Q4_1", (0, 2)), ("Q5_0", (0,)), ("Q5_1", (0, 2)), ("Q2_K"
         raw[:, at:at + 2] = rng.normal(size=(len(raw), 1)).astype(np.float16).view(np.uint8)
     vector(raw.reshape(-1), T[name])
 
+# IQ1 to IQ3 and TQ: random bytes; d of IQ1_M lies in the upper nibbles of its last four words
+for name, at in (("IQ2_XXS", 0), ("IQ2_XS", 0), ("IQ3_XXS", 0), ("IQ1_S", 0), ("IQ3_S", 0), ("IQ2_S", 0), ("IQ1_M", None), ("TQ1_0", 52),
+                 ("TQ2_0", 64)):
+    size = SIZES[T[name]][1]
+    raw = np.random.default_rng(at).integers(0, 256, size=(2, size), dtype=np.uint8)
+    d = np.array([[0.0625], [-3e-6]], np.float16)  # the second is subnormal
+    if at is None:
+        words = raw[:, -8:].copy().view(np.uint16)
+        words = (words & 0xfff) | ((d.view(np.uint16) >> np.array([[0, 4, 8, 12]], np.uint16)) << 12).astype(np.uint16)
+        raw[:, -8:] = words.view(np.uint8)
+    else:
+        raw[:, at:at + 2] = d.view(np.uint8)
+    vector(raw.reshape(-1), T[name])
+
 # MXFP4: a power of two from the least to the greatest, and what is between
 raw = rng.integers(0, 256, size=(7, SIZES[T.MXFP4][1]), dtype=np.uint8)
 raw[:, 0] = (0, 1, 2, 120, 127, 254, 255)
