@@ -73,7 +73,7 @@ static const struct { const char *key, *file, *function, *line;
      "if (rc == 0) rc = session_eval_each(&s, ids, n, add, &sum, err, errlen);"},
     {"state", "lab/explain/filling.c", "fill", "S[i * vd + k] += num[i] * (double)v[k];"},
     {"lens", "lab/explain/lens.c", "lens_read", "view.config.n_layers = l + 1;"},
-    {"left", "model/sampler.c", "sampler_left", "return isnan(s->probs[0]) ? 0 : choose(s, sum);"},
+    {"left", "model/sampler.c", "sampler_left", "if (!isnan(s->probs[0])) return choose(s, sum);"},
 };
 
 static int find(const char *key) {

@@ -52,9 +52,7 @@ static int largest(const float *x, size_t n) {
 
 /* Plain sums from left to right: llama2.c's rounding is part of what the same seed must reproduce. */
 static void softmax(float *x, size_t n) {
-    float max = x[0], sum = 0;
-    for (size_t i = 1; i < n; i++)
-        if (x[i] > max) max = x[i];
+    float max = x[largest(x, n)], sum = 0;
     for (size_t i = 0; i < n; i++) {
         x[i] = expf(x[i] - max);
         sum += x[i];
@@ -92,24 +90,25 @@ static size_t choose(Sampler *s, float *sum) {
 }
 
 size_t sampler_left(Sampler *s, const float *logits, const int *ids, size_t n_ids, float *sum) {
-    const SamplerOptions *o = &s->options;
-    memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
-    if (sampler_filters) sampler_filters->penalize(s, ids, n_ids);
-    if (o->temperature == 0 || s->vocab_size == 1) return 0;
-    for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= o->temperature;
-    softmax(s->probs, s->vocab_size);
-    return isnan(s->probs[0]) ? 0 : choose(s, sum); /* an infinity or NaN among the logits */
+    for (int greedy = s->options.temperature == 0 || s->vocab_size == 1;; greedy = 1) {
+        memcpy(s->probs, logits, s->vocab_size * sizeof *s->probs);
+        if (sampler_filters) sampler_filters->penalize(s, ids, n_ids);
+        if (greedy) return 0;
+        for (size_t i = 0; i < s->vocab_size; i++) s->probs[i] /= s->options.temperature;
+        softmax(s->probs, s->vocab_size);
+        if (!isnan(s->probs[0])) return choose(s, sum); /* else an infinity or NaN was among them */
+    }
 }
 
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n_ids) {
     float cdf = 0, sum;
     size_t n = sampler_left(s, logits, ids, n_ids, &sum);
-    if (s->options.temperature == 0 || s->vocab_size == 1) return largest(s->probs, s->vocab_size);
+    if (n == 0) return largest(s->probs, s->vocab_size); /* they are logits still */
     if (sampler_filters && s->options.more) n = sampler_filters->exclude(s, n, &sum);
     float coin = sampler_coin(&s->rng);
     for (size_t i = 0; i < n; i++) {
         cdf += s->candidates[i].prob;
         if (coin * sum < cdf) return s->candidates[i].id;
     }
-    return n ? s->candidates[n - 1].id : largest(logits, s->vocab_size); /* rounding */
+    return s->candidates[n - 1].id; /* rounding */
 }

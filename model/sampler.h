@@ -42,12 +42,12 @@ typedef struct {
 int sampler_init(Sampler *s, size_t vocab_size, const SamplerOptions *o, char *err, size_t errlen);
 void sampler_free(Sampler *s); /* accepts a zeroed struct */
 
-/* The next id after logits [vocab_size] (left as they are); ids [n]: the text so far, for the penalties. Logits that
- * are all NaN or infinite give the lowest id whose logit is largest, or 0. */
+/* The next id after logits [vocab_size] (left as they are); ids [n]: the text so far, for the penalties. Where
+ * an infinity or NaN is among the logits, or comes of a tiny T, as at T = 0; of those that are all NaN, 0. */
 int sampler_next(Sampler *s, const float *logits, const int *ids, size_t n);
 
 /* What steps 1 to 5 leave to draw from: the first so many of s->candidates, with probabilities that add up to *sum; 0
- * where there is nothing to draw: T = 0, or logits that are no numbers. */
+ * where there is nothing to draw: T = 0, or logits that are no numbers; s->probs are then logits after step 1. */
 size_t sampler_left(Sampler *s, const float *logits, const int *ids, size_t n, float *sum);
 
 /* Uniform in [0, 1), multiples of 2^-24. xorshift64*: Vigna, arXiv:1402.6246, with llama2.c's constants. */

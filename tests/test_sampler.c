@@ -1,5 +1,5 @@
 /* tests/test_sampler.c - the chain, link by link. */
-#include "model/sampler.h"
+#include "model/sampler_more.h"
 #include "test.h"
 
 #include "base/hash.h"
@@ -208,6 +208,25 @@ static void odd_logits(void) {
     }
 }
 
+/* No chance in it, but penalties and biases count as at T = 0: 5 / 1e-40 is infinite, and so is -5 / 1e-40. */
+static void no_numbers(void) {
+    static const float x[][V] = {{5, 4.5f, 1, 0, -1, -2}, {-5, -6, -7, -8, -9, -10}, {INFINITY, INFINITY, 0, 0, 0, 0}};
+    SamplerMore more = {.biases = (const SamplerBias[]){{0, -INFINITY}}, .n_biases = 1, .dry_base = 1.75f,
+                        .dry_allowed = 2};
+    for (int i = 0; i < 12; i++) {
+        SamplerOptions o = plain;
+        o.temperature = i < 9 ? (const float[]){1e-45f, 1e-40f, 0}[i / 3] : 1;
+        o.top_p = 0.9f;
+        Sampler s = sampler(o);
+        CHECK(sampler_next(&s, x[i < 9 ? i % 3 : 2], NULL, 0) == 0);
+        s.options.more = &more;
+        CHECK(sampler_next(&s, x[i < 9 ? i % 3 : 2], NULL, 0) == 1);
+        s.options.more = NULL, s.options.presence_penalty = 3;
+        CHECK(sampler_next(&s, x[i < 9 ? i % 3 : 2], (const int[]){0}, 1) == (i < 9 && i % 3 < 2));
+        sampler_free(&s);
+    }
+}
+
 static void refusals(void) {
     Sampler s;
     char err[200];
@@ -227,6 +246,7 @@ const Test tests_sampler[] = {
     {"sampler/same seed, same ids", same_seed},
     {"sampler/adjacent seeds", adjacent_seeds},
     {"sampler/NaN and infinite logits", odd_logits},
+    {"sampler/no numbers: as at T = 0", no_numbers},
     {"sampler/refusals", refusals},
     {0},
 };

@@ -139,6 +139,7 @@ static void wrong_use(void) {
                 {2, "explain " M " Tom map --query 1", "does not use --query"},
                 {2, "explain " M " Tom map --without-rope=9", "no list of layers"},
                 {2, "explain " M " Tom next -t 0", "draws nothing"},
+                {1, "explain " M " Tom next -t 1e-40", "nothing is drawn"},
                 {1, "explain " M " Tom state", "softmax attention"},
                 {1, "explain " LINEAR " Tom score", "of softmax attention"},
                 {1, "explain " M " Tom map --rope rerope", "several angles"},

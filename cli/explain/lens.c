@@ -164,6 +164,8 @@ static int choices(Explain *x, const float *logits, Choice *of, size_t n, size_t
             else *(step == 1 ? &of[i].by_top_k : step == 2 ? &of[i].by_top_p : &of[i].by_min_p) = kept;
         }
         sampler_free(&s);
+        if (left[step] == 0)
+            return fail("next: at temperature %g nothing is drawn, the first is taken", a->temperature);
     }
     return 0;
 }
