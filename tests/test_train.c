@@ -169,6 +169,26 @@ static void threads(void) {
     }
 }
 
+/* A gradient that never changes moves a weight by the rate at each step, whatever the betas: m' and sqrt(v') are it. In
+ * float, 1 less beta2 is 2e-7 of the rest for 0.95, but a hundredth of it for 0.999999. */
+static void constant_gradient(void) {
+    static const double betas[][2] = {{0.9, 0.95}, {0, 0}, {0.99, 0.999}, {0.9999, 0.99999}, {0.999999, 0.999999}};
+    for (size_t i = 0; i < sizeof betas / sizeof *betas; i++) {
+        AdamW o = {.beta1 = betas[i][0], .beta2 = betas[i][1], .eps = 1e-8};
+        Positions p = {0};
+        Trainee t;
+        if (begin(&t, &(Kind){.name = "rope"}, &p, 1)) return;
+        const Param *x = params_find(&t.params, "output_norm.weight");
+        double began = (double)x->w[0];
+        for (uint64_t step = 1; step <= 3; step++) {
+            for (size_t j = 0; j < x->cols; j++) x->g[j] = -0.25f;
+            adamw_step(&t.work, &t.params, &o, 0.5, step);
+            NEAR(x->w[0] - began, 0.5 * (double)step, 0, 2e-6);
+        }
+        trainee_free(&t);
+    }
+}
+
 /* A batch of more texts than are computed at once, the last of its parts a smaller one without a target, learns what
  * its texts do one by one, with attention's weights made again in backward; what differs is the order of sums. */
 static void parts(void) {
@@ -625,6 +645,7 @@ static void passkeys(void) {
 
 const Test tests_train[] = {{"train/gradients", gradients}, {"train/wrong", wrong}, {"train/threads", threads},
                             {"train/parts", parts},         {"train/products", products},
+                            {"train/constant gradient", constant_gradient},
                             {"train/same loss", same_loss}, {"train/from", gone_on}, {"train/encoder", encoder_loss},
                             {"train/resumed", resumed},     {"train/kept", kept},        {"train/refuses", refusals},
                             {"train/not resumed", not_resumed},

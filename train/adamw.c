@@ -37,6 +37,7 @@ static void change(void *arg) {
     const Job *j = arg;
     const AdamW *o = j->o;
     float beta1 = (float)o->beta1, beta2 = (float)o->beta2, eps = (float)o->eps,
+          rest1 = (float)(1 - o->beta1), rest2 = (float)(1 - o->beta2), /* a float near 1 is no measure of its rest */
           first = (float)(j->rate / (1 - pow(o->beta1, (double)j->step))),
           second = (float)(1 / sqrt(1 - pow(o->beta2, (double)j->step)));
     for (size_t k = 0; k < j->p->n; k++) {
@@ -46,8 +47,8 @@ static void change(void *arg) {
             size_t end = (s.at + 1) * LOT < p->rows * p->cols ? (s.at + 1) * LOT : p->rows * p->cols;
             for (size_t i = s.at * LOT; i < end; i++) {
                 float g = p->g[i] * j->by;
-                p->m[i] = beta1 * p->m[i] + (1 - beta1) * g;
-                p->v[i] = beta2 * p->v[i] + (1 - beta2) * g * g;
+                p->m[i] = beta1 * p->m[i] + rest1 * g;
+                p->v[i] = beta2 * p->v[i] + rest2 * g * g;
                 p->w[i] = p->w[i] * keep - first * p->m[i] / (sqrtf(p->v[i]) * second + eps);
             }
         }
