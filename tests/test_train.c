@@ -333,6 +333,22 @@ static void same_loss(void) {
     }
 }
 
+/* What tensors' shapes leave open, and tensors that would be left out. */
+static void not_gone_on(const char *model, const char *next) {
+    static const struct { const char *options, *line;
+    } rows[] = {{"--heads 6", "has 3 heads of queries, 3 of keys, not 6 and 6: --heads, --kv-heads"},
+                {"--pairing half", "its pairs are interleaved, not half: --pairing"},
+                {"--layers 1", "tensor blk.1.attn_norm.weight would be left out; give the options"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        CHECK(tool("", "train", "%s" RECIPE "--from %s %s", next, model, rows[i].options) == 1 &&
+              said_line(rows[i].line));
+    CHECK(tool("", "train", "%s" RECIPE "--pairing half --steps 1", next) == 0);
+    CHECK(tool("", "train", "%s" RECIPE "--position nope --from %s", model, next) == 0); /* no pair turns */
+    CHECK(tool("", "train", "%s" RECIPE "--own-head --steps 1", next) == 0);
+    CHECK(tool("", "train", "%s" RECIPE "--from %s", model, next) == 1 &&
+          said_line("tensor output.weight would be left out"));
+}
+
 /* From a model's weights, a step of next to nothing: the loss that it ended with. */
 static void gone_on(void) {
     const char *model = test_tmp("first.gguf"), *next = test_tmp("next.gguf"), *csv = test_tmp("first.csv"),
@@ -342,6 +358,7 @@ static void gone_on(void) {
     NEAR(held_of(csv), held_of(after), 1e-6, 0); /* a step of 1e-9 moves no float of this size */
     CHECK(tool("", "train", "%s" RECIPE "--from %s --d-model 24", next, model) == 1 && said_line("another shape"));
     CHECK(tool("", "train", "%s" RECIPE "--from README.md", next) == 1 && said_line("README.md"));
+    not_gone_on(model, next);
 }
 
 /* The mean loss of the masked ids of a batch, as the engine reads its texts; their number in *n. */

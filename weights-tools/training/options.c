@@ -90,7 +90,7 @@ const TrainingOption training_options[] = {
     WORD("--family", "NAME", family, "llama, a decoder, or roformer, an encoder that finds masked words (llama)",
          .words = training_families),
     WORD("--from", "MODEL", from,
-         "go on from a model's weights; the sizes given must be its own (./run inspect says them)"),
+         "go on from a model's weights; the sizes, heads and pairs given must be its own (./run inspect says them)"),
     WHOLE("--layers", "N", layers, 1, 256, "layers (6)"),
     WHOLE("--d-model", "N", d_model, 2, 16384, "width (128)"),
     WHOLE("--heads", "N", heads, 1, 1024, "heads of queries (4)"),
@@ -116,7 +116,8 @@ const TrainingOption training_options[] = {
           .no_use = of_rope),
     WORD("--pairing", "KIND", pairing, "interleaved or half: which entries of a head are a pair (interleaved)",
          .words = rope_pairing_names, .no_use = of_rope),
-    FLAG("--log-n", log_n, "scores grow by the logarithm of how many keys a query sees, to base --context"),
+    FLAG("--log-n", log_n, "scores grow by the logarithm of how many tokens there are up to the query, whatever "
+         "--window hides of them, to base --context"),
     FLAG("--train-frequencies", train_frequencies, "RoPE's frequencies are learned, too: rope_freqs.weight"),
     HEADING("steps"),
     WHOLE("--steps", "N", steps, 1, 100000000, "how many (1000)"),

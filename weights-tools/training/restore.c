@@ -2,6 +2,8 @@
 #include "restore.h"
 
 #include "base/base.h"
+#include "rope/positions.h"
+#include "rope/spec.h"
 #include "weights-tools/source.h"
 
 #include <errno.h>
@@ -12,6 +14,39 @@ static const Item *find_item(const Source *s, const char *name) {
     for (size_t i = 0; i < s->n_items; i++)
         if (strcmp(s->items[i].name, name) == 0) return &s->items[i];
     return NULL;
+}
+
+/* An encoder's heads that no training has: what it was asked before. */
+static int other_head(const char *name) {
+    static const char *const heads[] = {"pooler.", "nsp.", "disc.", "cls.", "qa."};
+    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++)
+        if (strncmp(name, heads[i], strlen(heads[i])) == 0) return 1;
+    return 0;
+}
+
+/* Of q and k as the items are: where a folder's rows changed places, as GGUF's llama has them. */
+static RopePairing pairing_of(const Source *s) {
+    const Item *q = find_item(s, "blk.0.attn_q.weight");
+    return q && q->row_order ? ROPE_INTERLEAVED : s->config.rope.pairing;
+}
+
+/* What tensors' shapes do not tell, and that none of the model would be left out. */
+static int same_model(const Trainee *t, const Source *s, const char *path, char *err, size_t errlen) {
+    const Config *a = &t->config, *b = &s->config;
+    int turns = position_kind_of(a->positions)->rotates && position_kind_of(b->positions)->rotates;
+    if (a->n_heads != b->n_heads || a->n_kv_heads != b->n_kv_heads)
+        return base_error(err, errlen, -EINVAL, "%s: has %d heads of queries, %d of keys, not %d and %d: --heads, "
+                          "--kv-heads", path, b->n_heads, b->n_kv_heads, a->n_heads, a->n_kv_heads);
+    if (turns && a->rope.pairing != pairing_of(s))
+        return base_error(err, errlen, -EINVAL, "%s: its pairs are %s, not %s: --pairing", path,
+                          rope_pairing_names[pairing_of(s)], rope_pairing_names[a->rope.pairing]);
+    for (size_t i = 0; i < s->n_items; i++) {
+        const char *name = s->items[i].name;
+        if (!params_find(&t->params, name) && (a->mask == MASK_CAUSAL || !other_head(name)))
+            return base_error(err, errlen, -EINVAL, "%s: tensor %s would be left out; give the options of the model "
+                              "that is gone on from (--layers, --own-head, --position ..)", path, name);
+    }
+    return 0;
 }
 
 int restore_model(Trainee *t, const char *path, char *err, size_t errlen) {
@@ -30,6 +65,7 @@ int restore_model(Trainee *t, const char *path, char *err, size_t errlen) {
                             path, p->name, item ? "has another shape" : "is missing");
         for (size_t r = 0; rc == 0 && r < p->rows; r++) item_row(item, r, p->w + r * p->cols);
     }
+    if (rc == 0) rc = same_model(t, &s, path, err, errlen);
     source_close(&s);
     return rc;
 }
