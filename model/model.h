@@ -50,7 +50,7 @@ typedef struct Config {
     Mask mask;
     RoformerConfig roformer;
     int rotary_value;         /* 1: v is rotated, too */
-    int log_scale;            /* 0, or scores grow by ln(keys seen, at least 16) / ln(log_scale) */
+    int log_scale;            /* 0, or scores grow by ln(tokens up to the query, 16 at least) / ln(log_scale) */
     struct Decoder *decoder;     /* NULL: a LLaMA; else what it has beyond one (layers/layers.h), the file's memory */
     struct Positions *positions; /* NULL: RoPE; else another kind (rope/positions.h), the file's memory, and .. */
     void (*place)(const struct Positions *p, float *x, int64_t pos); /* .. what it adds to an embedding, or NULL */
