@@ -67,13 +67,16 @@ typedef struct {
     float scale, min;
 } Affine;
 
-/* Solve the two equations; where the offset comes out above zero, it is zero and the scale alone is solved for. Returns
- * the error; negative where there is no solution (all codes are equal). */
+/* Solve the two equations. Where the offset comes out above zero, or all codes are equal, it is zero and the scale
+ * alone is solved for: equal codes leave a determinant of rounding, some 1e-7 of its terms, where codes of which one
+ * differs have 5e-6. Returns the error; negative where there is no solution (all codes are zero). */
 static float solve(Affine *a, const Sums *s) {
-    float det = s->w * s->wll - s->wl * s->wl;
-    if (!(det > 0)) return -1;
-    a->scale = (s->w * s->wlx - s->wx * s->wl) / det;
-    float offset = (s->wll * s->wx - s->wl * s->wlx) / det;
+    float det = s->w * s->wll - s->wl * s->wl, offset = 1;
+    if (!(s->wll > 0)) return -1;
+    if (det > 1e-6f * (s->w * s->wll)) {
+        a->scale = (s->w * s->wlx - s->wx * s->wl) / det;
+        offset = (s->wll * s->wx - s->wl * s->wlx) / det;
+    }
     if (offset > 0) {
         offset = 0;
         a->scale = s->wlx / s->wll;
@@ -92,7 +95,8 @@ static void weigh(float *w, const float *x) {
 }
 
 /* The search for SMALL values, codes 0 .. top. The range is stretched to top + reach codes, reach in tenths up to
- * +-spread. */
+ * +-spread. What is better by rounding alone is no better: blocks of few different values, which many ranges fit, so
+ * get alike scales, and alike scales are stored exactly. */
 static Affine fit_affine(const float *x, const float *w, int top, int spread) {
     float low = 0, high = x[0], best = -1; /* the minimum is none above zero; all values may well be below */
     for (int i = 0; i < SMALL; i++) {
@@ -106,7 +110,7 @@ static Affine fit_affine(const float *x, const float *w, int top, int spread) {
     for (int reach = -spread; reach <= spread; reach++) {
         sum_codes(&s, w, x, SMALL, low, ((float)top + 0.1f * (float)reach) / (high - low), 0, (float)top);
         float error = solve(&a, &s);
-        if (error >= 0 && a.scale >= 0 && (best < 0 || error < best)) best = error, kept = a;
+        if (error >= 0 && a.scale >= 0 && (best < 0 || error + 1e-6f * s.wxx < best)) best = error, kept = a;
     }
     return kept;
 }
