@@ -321,12 +321,14 @@ double sigmoid(double x) { return 1 / (1 + exp(-x)); }
 
 /* The labels of token t, best first, with their probabilities: together 1, or each for itself where several may be
  * true; or with the numbers themselves, where these are what the model was trained for, as one label is unless the
- * file or ELECTRA's question says otherwise. */
+ * file or ELECTRA's question says otherwise. Of tokens problem_type says nothing: transformers trains them by cross
+ * entropy, and its pipeline makes a softmax, whatever it is. */
 static void print_labels(Lines *l, size_t t, size_t n_tokens) {
     const RoformerConfig *f = &l->e.model.config.roformer;
     int n = f->n_labels, json = l->a->show.json,
-        each = f->problem == PROBLEM_MULTI || f->classifier == CLASSIFIER_REPLACED,
-        plain = !each && (f->problem == PROBLEM_REGRESSION || n == 1);
+        problem = f->classifier == CLASSIFIER_SEQUENCE ? f->problem : PROBLEM_NONE,
+        each = problem == PROBLEM_MULTI || f->classifier == CLASSIFIER_REPLACED,
+        plain = !each && (problem == PROBLEM_REGRESSION || n == 1);
     Candidate *best = l->candidates;
     encoder_classify(&l->e.session, t, n_tokens, l->vector);
     texts_best(l->vector, (size_t)n, best, (size_t)n);
