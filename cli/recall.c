@@ -63,7 +63,7 @@ static int take_text(Recall *r) {
     if (code) return code;
     for (size_t i = 0; i < r->n_distances; i++)
         if (r->distances[i] > longest) longest = r->distances[i];
-    size_t want = r->a->probe.longppl ? r->length : longest + 3 * r->span;
+    size_t want = r->a->probe.longppl ? r->length - (c->bos >= 0) : longest + 3 * r->span;
     return c->n_ids >= want ? 0 : fail("%s: has %zu ids, and %zu are needed", r->a->in.file, c->n_ids, want);
 }
 

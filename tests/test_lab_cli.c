@@ -97,6 +97,22 @@ static void long_spans(void) {
     CHECK(run("recall " M "-f %s --span 100 --samples 1 --csv -q", text()) == 0 && strstr(out, "\nfile,100,1,"));
 }
 
+/* A text that fills the context with BOS in front of it is long enough; one of an id less is not. */
+static void whole_texts(void) {
+    const char *file = test_tmp("whole.txt"), *at = NULL;
+    int ids;
+    const char *story = "Tom had a red ball. He liked it. Tom had a red ball. He liked it.";
+    file_write(file, story, strlen(story));
+    CHECK(run("recall " M "-f %s --longppl -c 1000 --samples 1 -q", file) == 1 && (at = strstr(said, " has ")) != NULL);
+    if (!at || sscanf(at, " has %d ids, and 999 are needed", &ids) != 1) ids = 0;
+    CHECK(ids > 15);
+    CHECK(run("recall " M "-f %s --longppl -c %d --short 4 --samples 1 --csv -q", file, ids + 1) == 0);
+    char counted[20];
+    snprintf(counted, sizeof counted, ",%d,", ids - 1);
+    CHECK(strstr(out, counted) != NULL);
+    CHECK(run("recall " M "-f %s --longppl -c %d --short 4 --samples 1 -q", file, ids + 2) == 1);
+}
+
 /* Ctrl-C: what was measured is shown, what was not is told, and the exit code is 130. */
 static void interrupted(void) {
     static const char passkey[] = "passkey " M "-j 1 --lengths 128,16384 --depths 50 --trials 2",
@@ -232,6 +248,7 @@ const Test tests_lab_cli[] = {{"lab cli/wrong use", wrong_use},
                               {"lab cli/long specs", long_specs},
                               {"lab cli/--rope help", help_for_specs},
                               {"lab cli/long spans", long_spans},
+                              {"lab cli/whole texts", whole_texts},
                               {"lab cli/interrupted", interrupted},
                               {"lab cli/pictures", pictures},
                               {"lab cli/colours", colours},
