@@ -275,13 +275,19 @@ static void failures(void) {
     Model m;
     if (bytes && model_opened(&m, at("m.gguf"))) {
         const Tensor *t = weights_find(&m.weights, "blk.1.ffn_up.weight");
-        float nan = NAN;
-        memcpy(bytes + (t->data - m.weights.files[0].data) + 4 * 12345, &nan, 4);
+        float nan = NAN, large = 1e5f;
+        char *number = bytes + (t->data - m.weights.files[0].data) + 4 * 12345;
+        memcpy(number, &large, 4);
+        file_write(at("large.gguf"), bytes, n);
+        memcpy(number, &nan, 4);
         file_write(at("nan.gguf"), bytes, n);
         model_close(&m);
     }
     CHECK(tool("", "quantize", "%s %s Q8_0 -q", at("nan.gguf"), at("old.gguf")) == 1 &&
           said_line("too large for Q8_0, or not finite"));
+    CHECK(tool("", "quantize", "%s %s F16 -q", at("large.gguf"), at("old.gguf")) == 1 &&
+          said_line("too large for F16: use --type keep (quantize: BF16)"));
+    CHECK(tool("", "quantize", "%s %s BF16 -q", at("large.gguf"), at("b.gguf")) == 0);
     CHECK(tool("", "quantize", "%s %s Q4_K_M -q -j 2", at("nan.gguf"), at("old.gguf")) == 1 && said_line("not finite"));
     free(bytes);
     CHECK(tool("ulimit -f 100; ", "quantize", "%s %s Q8_0 -q", at("m.gguf"), at("old.gguf")) == 1 &&

@@ -159,7 +159,7 @@ static int write_item(NewFile *f, const Source *s, const Item *i, Team *team, co
         if (encode_rows(team, i, first, n, d.piece, d.row_bytes, d.room))
             rc = base_error(err, errlen, -EINVAL, "%s: tensor %.80s holds numbers that are too large for %s%s", s->path,
                             i->name, quant_format(i->type)->name,
-                            i->type == TENSOR_F16 ? ": use --type keep" : ", or not finite");
+                            i->type == TENSOR_F16 ? ": use --type keep (quantize: BF16)" : ", or not finite");
         if (rc == 0) {
             newfile_write(f, d.piece, n * d.row_bytes);
             rc = f->rc;
