@@ -3,7 +3,6 @@
 
 #include "lab/perplexity.h"
 
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -11,9 +10,11 @@ int logprobs_add(Logprobs *p, const float *logits, int id) {
     if (array_reserve(&p->at, &p->cap, p->n + 1, sizeof *p->at) ||
         array_reserve(&p->best, &p->cap_best, (p->n + 1) * p->most, sizeof *p->best))
         return -1;
-    p->at[p->n] = (Logprob){id, -perplexity_nll(p->model, logits, id)};
-    if (p->most) texts_best(logits, (size_t)p->model->config.vocab_size, p->best + p->n * p->most, p->most);
-    p->n++;
+    double nll = perplexity_nll(p->model, logits, id), whole = nll + (double)logits[id]; /* ln of the sum of e^logits */
+    Candidate *best = p->best + p->n * p->most;
+    p->at[p->n++] = (Logprob){id, -nll};
+    if (p->most) texts_best(logits, (size_t)p->model->config.vocab_size, best, p->most);
+    for (size_t k = 0; k < p->most; k++) best[k].p = (double)logits[best[k].id] - whole;
     return 0;
 }
 
@@ -46,7 +47,7 @@ void logprobs_json(const Logprobs *p, const Tokenizer *t) {
         out_printf(",\"top\":[");
         for (size_t k = 0; k < p->most; k++) {
             out_printf("%s", k ? "," : "");
-            json_token(t, p->best[i * p->most + k].id, log(p->best[i * p->most + k].p));
+            json_token(t, p->best[i * p->most + k].id, p->best[i * p->most + k].p);
             out_printf("}");
         }
         out_printf("]}");
@@ -68,6 +69,6 @@ void logprobs_line(const Logprobs *p, size_t i, const Tokenizer *t, char *line, 
         at += (size_t)snprintf(line + at, n - at, "%s", k ? "  " : "   of  ");
         if (at >= n) break;
         const Candidate *c = &p->best[i * p->most + k];
-        at += (size_t)put_token(line + at, n - at, t, c->id, log(c->p));
+        at += (size_t)put_token(line + at, n - at, t, c->id, c->p);
     }
 }

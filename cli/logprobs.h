@@ -14,7 +14,7 @@ typedef struct {
     const Model *model;
     size_t most;     /* so many of the most probable ids beside each */
     Logprob *at;     /* [n] */
-    Candidate *best; /* [n, most], with probabilities */
+    Candidate *best; /* [n, most]; p is the logarithm here, for what is less probable than e^-745, too */
     size_t n, cap, cap_best;
 } Logprobs;
 

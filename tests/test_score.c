@@ -1,6 +1,7 @@
 /* tests/test_score.c - log-probabilities as score and generate print them: perplexity's, and the logits' own. */
 #include "cli_files.h"
 #include "base/json.h"
+#include "model/files/weights.h"
 #include "program.h"
 #include "test.h"
 
@@ -42,6 +43,36 @@ static void several(void) {
     CHECK(json_parse(&j, out, strlen(out), "stdout", err, sizeof err) == 0);
     json_free(&j);
     CHECK(strstr(out, "\"prompt\":\"the \"") && strstr(out, "\"top\":[{"));
+}
+
+/* A model so sure that what comes second has a probability of no double: its logarithm is one. */
+static void sure(void) {
+    CliModel m = cli_model();
+    const char *path = test_tmp("sure.gguf");
+    char err[300];
+    Weights w;
+    size_t n = 0;
+    char *bytes = file_read(m.gguf, &n);
+    if (!bytes || weights_open(&w, m.gguf, err, sizeof err)) {
+        CHECK(0);
+        free(bytes);
+        return;
+    }
+    const Tensor *t = weights_find(&w, "output_norm.weight");
+    for (size_t i = 0; i < t->size; i += 4) {
+        float x;
+        char *at = bytes + (t->data - w.files[0].data) + i;
+        memcpy(&x, at, 4);
+        x *= 1e7f;
+        memcpy(at, &x, 4);
+    }
+    file_write(path, bytes, n);
+    weights_close(&w);
+    free(bytes);
+    CHECK(run("score %s --text sand --logprobs 3 --json", path) == 0 && strstr(out, "\"top\":[{"));
+    double second = strtod(strstr(strstr(strstr(out, "\"top\"") + 9, "},") + 9, "\"logprob\":") + 10, NULL);
+    CHECK(second < -800 && isfinite(second));
+    CHECK(run("score %s --text sand --logprobs 3", path) == 0 && !strstr(out, "inf"));
 }
 
 /* The prompt is read once for all texts, which changes no digit: beside each by itself, with frequencies that depend on
@@ -90,6 +121,7 @@ static void wrong_use(void) {
 
 const Test tests_score[] = {{"score/sums", sums},
                             {"score/several texts", several},
+                            {"score/sure", sure},
                             {"score/prompt read once", prompt_read_once},
                             {"score/of what was written", of_what_was_written},
                             {"score/wrong use", wrong_use},
