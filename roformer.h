@@ -161,8 +161,9 @@ ROFORMER_API size_t roformer_position(const RoformerSession *session); /* ids re
 ROFORMER_API int roformer_rewind(RoformerSession *session, size_t n, char *err, size_t errlen);
 
 /* What was read, into a file that appears whole or not at all; and back, into a session of the same model, options and
- * cache. *logits (may be NULL) as from roformer_eval. Errors: -errno of the file, -EINVAL (nothing read; not a state,
- * damaged, another model's or cache's), -ENOSPC (longer than n_ctx); a session that could not load has read nothing. */
+ * cache. *logits (may be NULL) as from roformer_eval. Errors: -errno of the file, -EINVAL (nothing read; of linear
+ * attention and delta nets the last id read without logits; not a state, damaged, another model's or cache's), -ENOSPC
+ * (longer than n_ctx); a session that could not load has read nothing. */
 ROFORMER_API int roformer_session_save(RoformerSession *session, const char *path, char *err, size_t errlen);
 ROFORMER_API int roformer_session_load(RoformerSession *session, const char *path, const float **logits, char *err,
                                size_t errlen);

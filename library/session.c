@@ -147,7 +147,16 @@ int roformer_rewind(RoformerSession *s, size_t n, char *err, size_t errlen) {
 
 /* ---- a past in a file ---- */
 
+/* A state holds the logits behind the last id. Whoever went back, or did not ask for them, has none: then it is read
+ * again. Not under the UniLM mask, where a first text's ids are read in another way than those behind it. */
+static void owe_logits(RoformerSession *s) {
+    Session *in = &s->session;
+    int may = s->model->model.has_logits && s->model->model.config.mask == MASK_CAUSAL;
+    if (may && !s->owes && !in->has_logits && in->pos && session_rewind(in, in->pos - 1) == 0) s->owes = 1;
+}
+
 int roformer_session_save(RoformerSession *s, const char *path, char *err, size_t errlen) {
+    owe_logits(s);
     int rc = session_settle(s, err, errlen);
     if (rc) return rc;
     Numerals n = numerals_begin(); /* a state holds its RoPE as a text with numbers */

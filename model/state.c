@@ -133,7 +133,7 @@ int session_save(const Session *s, const char *path, char *err, size_t errlen) {
                           path, s->options.origin);
     if (!s->has_logits)
         return base_error(err, errlen, -EINVAL,
-                          "%s: there are no logits to save with what was read (session_eval with logits comes first)",
+                          "%s: there are no logits to save with what was read (read an id with logits first)",
                           path);
     int rc = newfile_open(&w.file, path, err, errlen);
     if (rc) return rc;
