@@ -140,14 +140,45 @@ static void names(void) {
     CHECK(chat_template_find("tinyllama") == chat_template_find("zephyr"));
 }
 
-/* A template in which one of the phrases is otherwise is not taken for the one that it resembles. */
+/* A published template with one text in the place of another is not taken for the one that it resembles; unless the
+ * text is about what no conversation here has, or nothing that is printed. */
+static const struct { const char *file, *from, *to, *row; } edits[] = {
+    {"zephyr", "eos_token }}", "bos_token }}", NULL},
+    {"zephyr", "eos_token }}\n{% e", "eos_token -}}\n{% e", NULL},
+    {"chatml", "{% for", "{{ '<|im_start|>system\\nYou are Pip.<|im_end|>\\n' }}{% for", NULL},
+    {"chatml", "{% for", "You are Pip.{% for", NULL},
+    {"chatml", "{% for", "{% set told = \"Pip\" %}{% for", NULL},
+    {"chatml", "{{ '<|im_start|>assistant\\n'", "{{ '<|im_start|>assistant\\n<think>\\n'", NULL},
+    {"chatml", "{{ '<|im_start|>assistant\\n'", "{{ '<|im_start|>assistant'", NULL},
+    {"chatml", "{% for", "{# You are Pip. #}{% if messages[0]['role'] == 'Pip' %}{% endif %}\n{% for", "chatml"},
+    {"qwen2.5", "{%- if tools", "{{ bos_token }}{%- if tools", NULL},
+    {"qwen2.5", "{%- if tools", "{%- if tools and 0 %}You are Pip.{% endif %}{%- if tools", "qwen2.5"},
+    {"qwen2.5", "# Tools", "# Tongs", "qwen2.5"},
+    {"llama3.1", "set system_message = \"\"", "set system_message = \"You are Pip.\"", NULL},
+    {"llama3.2", "Today Date: ", "Today's Date: ", NULL},
+    {"gemma", "'model'", "'assistant'", NULL},
+    {"llama2", "'<<SYS>>\\n'", "'<<SYS>>'", NULL},
+    {"deepseek-r1", "{{bos_token}}", "{{bos_token}}{{bos_token}}", NULL},
+};
+
 static void resembling(void) {
-    size_t n;
-    char *jinja = file_read("tests/golden/chat/zephyr.jinja", &n), *at = jinja ? strstr(jinja, "eos_token }}") : NULL;
-    CHECK(at != NULL);
-    if (at) at[0] = 'b'; /* bos_token where eos_token was */
-    CHECK(jinja && !chat_template_recognise(jinja, n));
-    free(jinja);
+    for (size_t i = 0; i < sizeof edits / sizeof *edits; i++) {
+        size_t n, from = strlen(edits[i].from), to = strlen(edits[i].to);
+        char *jinja = published_text(edits[i].file, &n), *at = jinja ? strstr(jinja, edits[i].from) : NULL;
+        char *text = at ? malloc(n + to + 1) : NULL;
+        CHECK(text != NULL);
+        if (text) {
+            size_t before = (size_t)(at - jinja);
+            memcpy(text, jinja, before);
+            memcpy(text + before, edits[i].to, to);
+            memcpy(text + before + to, at + from, n - before - from);
+            const ChatTemplate *t = chat_template_recognise(text, n - from + to);
+            const char *name = t ? t->name : "-", *want = edits[i].row ? edits[i].row : "-";
+            if (strcmp(name, want) != 0) wrong(edits[i].file, (int)i, name);
+        }
+        free(text);
+        free(jinja);
+    }
 }
 
 static Tokenizer *llama2(void) {

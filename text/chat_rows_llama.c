@@ -16,7 +16,8 @@ const ChatTemplate chat_rows_llama[] = {
      .stop = {"<|eot_id|>", "<|eom_id|>"},
      .flags = CHAT_TRIM,
      .has = {"<|start_header_id|>system<|end_header_id|>", "Cutting Knowledge Date: December 2023",
-             "strftime_now('%d %b %Y')", "message['content'] | trim"}},
+             "strftime_now('%d %b %Y')", "'26 Jul 2024'", "messages[0]['content']|trim",
+             "message['content'] | trim"}},
     {.name = "llama3.1",
      .begin = "{bos}",
      .system = {"<|start_header_id|>system<|end_header_id|>\n\nCutting Knowledge Date: December 2023\nToday Date: 26 "
@@ -29,7 +30,7 @@ const ChatTemplate chat_rows_llama[] = {
      .stop = {"<|eot_id|>", "<|eom_id|>"},
      .flags = CHAT_TRIM,
      .has = {"<|start_header_id|>system<|end_header_id|>", "Cutting Knowledge Date: December 2023", "'26 Jul 2024'",
-             "message['content'] | trim"},
+             "messages[0]['content']|trim", "message['content'] | trim"},
      .lacks = {"strftime_now"}},
     {.name = "llama3",
      .begin = "{bos}",
@@ -49,7 +50,8 @@ const ChatTemplate chat_rows_llama[] = {
      .generate = "",
      .place = CHAT_FIRST_USER,
      .flags = CHAT_TRIM_USER | CHAT_TRIM_MERGED | CHAT_TRIM_ANSWER,
-     .has = {"bos_token + '[INST] ' + content", "<<SYS>>", "' + system_message + '", "'assistant' %}{{ ' '"},
+     .has = {"bos_token + '[INST] ' + content", "'<<SYS>>\n' + system_message + '\n<</SYS>>\n\n'",
+             "'assistant' %}{{ ' '", " + ' ' + eos_token"},
      .lacks = {"DEFAULT_SYSTEM_MESSAGE '"}},
     {.name = "llama2c", /* llama2.c's own chat: nothing is trimmed, no space before the end */
      .system = {"<<SYS>>\n", "\n<</SYS>>\n\n"},

@@ -1,4 +1,4 @@
-/* text/chat_template.c - recognising a template, and rendering a conversation by its row. */
+/* text/chat_template.c - rendering a conversation by its template's row. */
 #include "chat_template.h"
 #include "trim.h"
 #include "base/base.h"
@@ -7,41 +7,6 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-
-/* ---- recognising ---- */
-
-/* The text with one kind of quotes, and \n as the newline that it stands for: files differ in these two. */
-static char *normalised(const char *jinja, size_t len) {
-    char *text = malloc(len + 1);
-    size_t n = 0;
-    for (size_t i = 0; text && i < len; i++) {
-        char c = jinja[i];
-        if (c == '\\' && i + 1 < len && jinja[i + 1] == 'n') c = '\n', i++;
-        text[n++] = c == '"' ? '\'' : c ? c : ' ';
-    }
-    if (text) text[n] = 0;
-    return text;
-}
-
-static int matches(const ChatTemplate *t, const char *text) {
-    enum { HAS = sizeof t->has / sizeof *t->has, LACKS = sizeof t->lacks / sizeof *t->lacks };
-    if (!t->has[0]) return 0; /* by name only */
-    for (int i = 0; i < HAS && t->has[i]; i++)
-        if (!strstr(text, t->has[i])) return 0;
-    for (int i = 0; i < LACKS && t->lacks[i]; i++)
-        if (strstr(text, t->lacks[i])) return 0;
-    return 1;
-}
-
-const ChatTemplate *chat_template_recognise(const char *jinja, size_t len) {
-    char *text = normalised(jinja, len);
-    const ChatTemplate *t = NULL;
-    for (int i = 0; text && (t = chat_template_row(i)) && !matches(t, text);) i++;
-    free(text);
-    return t;
-}
-
-/* ---- rendering ---- */
 
 /* What stands for itself where a row spells it. No two begin alike at one place but the longer is a token, too. */
 static const char *const controls[] = {

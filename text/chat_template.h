@@ -65,7 +65,7 @@ typedef struct {
     const char *date;     /* how today is written, as strftime has it; NULL: "%d %b %Y" */
     ChatPlace place;
     int flags;
-    const char *has[5], *lacks[4]; /* what the published template contains and does not, quotes as ' */
+    const char *has[8], *lacks[4]; /* what the published template contains and does not, quotes as ' */
 } ChatTemplate;
 
 /* The rows, in the order in which they are tried; NULL past the last one. */
