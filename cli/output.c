@@ -227,7 +227,7 @@ void json_string(const char *s, size_t n) {
         uint32_t cp;
         int len = utf8_decode(s + i, n - i, &cp);
         if (len == 0) out_printf("\\ufffd");
-        else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) out_printf("\\u%04x", (unsigned)cp);
+        else if (cp < 0x20 || (cp >= 0x7f && cp < 0xa0)) out_printf("\\u%04x", (unsigned)cp); /* a terminal obeys C1 */
         else if (cp == '"' || cp == '\\') out_printf("\\%c", (int)cp);
         else out_bytes(s + i, (size_t)len);
         i += len ? (size_t)len : 1;

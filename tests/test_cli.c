@@ -121,6 +121,9 @@ static void lengths_and_json(void) {
     CHECK(run("%s -t 0 -n 0 --ignore-eos", m.gguf) == 0 && strstr(said, "\nstopped: the context of 64 positions"));
     CHECK(run("-s 1 --stop .") == 0 && strstr(said, "\nstopped: a --stop text came\n"));
     CHECK(run("%s -i '%0200d'", m.gguf, 0) == 1 && strstr(said, "-c") && count_lines(said) == 1);
+    /* JSON on a terminal: what a model writes opens no control sequence there, CSI in two bytes neither */
+    CHECK(run("-i \"$(printf 'a\\033\\302\\2331m\\302\\240\\177')\" --max-tokens 0 --json -q") == 0);
+    CHECK(strstr(out, "\"text\":\"a\\u001b\\u009b1m\302\240\\u007f\"") != NULL);
 }
 
 /* JSON has every id of a text that is longer than what the penalties look back on; without it old ids are dropped
