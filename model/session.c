@@ -165,7 +165,7 @@ int session_begin(Session *s, const int *ids, size_t n, int wants_logits, char *
     int rc = check(s, ids, n, wants_logits, err, errlen);
     size_t kept = s->pos;
     const RopeConfig *rope = &s->model->config.rope;
-    int again = rope_choice(rope, (int64_t)(kept + n)) != s->rope.choice;
+    int again = s->ids && rope_choice(rope, (int64_t)(kept + n)) != s->rope.choice; /* no ids: nothing turns */
     if (rc == 0 && s->options.attention->begin) again |= s->options.attention->begin(s, ids, n);
     if (rc || !again) return rc;
     rope_init(&s->rope, rope, (int64_t)(kept + n));

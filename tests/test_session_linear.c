@@ -106,6 +106,35 @@ static void linear_limits(void) {
     session_free(&a), session_free(&b), model_close(&m);
 }
 
+/* A form that turns nothing has no use for RoPE's frequencies: where they change with the text's length, there is
+ * nothing to read again, and no ids to do it with. */
+static void linear_unturned(void) {
+    static const char *const specs[] = {NULL, "dynamic:original=8", "dynamic-yarn:original=8",
+                                        "qwen-dynamic:original=8"};
+    static float want[BUILD_VOCAB];
+    BuildShape linear = shape;
+    linear.form = "none", linear.phi = "elu+1";
+    build_gguf(test_tmp("unturned.gguf"), &linear, TENSOR_F32);
+    for (size_t i = 0; i < sizeof specs / sizeof *specs; i++)
+        for (size_t piece = 1; piece <= 40; piece += 39) {
+            Model m;
+            Session s;
+            char err[300];
+            int ids[40];
+            const float *logits = NULL;
+            const ModelOptions options = {.rope.spec = specs[i], .rope.n_ctx = 64};
+            CHECK(model_open(&m, test_tmp("unturned.gguf"), &options, err, sizeof err) == 0);
+            CHECK(session_init(&s, &m, NULL, err, sizeof err) == 0);
+            for (int k = 0; k < 40; k++) ids[k] = build_id(k);
+            for (size_t k = 0; k < 40; k += piece)
+                CHECK(session_eval(&s, ids + k, piece, &logits, err, sizeof err) == 0);
+            if (i == 0 && piece == 1) memcpy(want, logits, sizeof want);
+            CHECK(logits && memcmp(logits, want, sizeof want) == 0);
+            session_free(&s);
+            model_close(&m);
+        }
+}
+
 /* Words that are not known are refused by name, in both kinds of file. */
 static void linear_words(void) {
     static const struct { const char *phi, *form, *says; } rows[] = {
@@ -129,6 +158,7 @@ static void linear_words(void) {
 const Test tests_session_linear[] = {
     {"session/linear attention in chunks", chunks},
     {"session/linear attention has no limits", linear_limits},
+    {"session/linear attention that turns nothing", linear_unturned},
     {"session/linear attention's words", linear_words},
     {0},
 };
