@@ -122,8 +122,16 @@ def _bytes(text):
     return text.encode() if isinstance(text, str) else os.fsencode(text)
 
 
+def _name(text):
+    """What goes to C without its length, and would end at a 0 there."""
+    name = _bytes(text)
+    if b"\0" in name:
+        raise ValueError(f"{text!r} has a 0 in it")
+    return name
+
+
 def _list_of_texts(texts):
-    return (_text * len(texts))(*map(_bytes, texts))
+    return (_text * len(texts))(*map(_name, texts))
 
 
 def _options(struct, given):
@@ -136,7 +144,7 @@ def _options(struct, given):
         if value is None:
             continue
         if kind is _text:
-            value = _bytes(value)
+            value = _name(value)
         elif kind is _texts:
             setattr(o, f"n_{key}", len(value))
             value = _list_of_texts(value)
@@ -216,7 +224,7 @@ class Model(_Handle):
 
     def __init__(self, path=None, **options):
         o = self._options = _options(_Options, options)
-        super().__init__("open", "close", None, None if path is None else _bytes(path), c.byref(o))
+        super().__init__("open", "close", None, None if path is None else _name(path), c.byref(o))
 
     def __getattr__(self, name):
         if name in _NUMBERS:
@@ -306,12 +314,12 @@ class Session(_Handle):
         _call("rewind", self._at, n)
 
     def save(self, path):
-        _call("session_save", self._at, _bytes(path))
+        _call("session_save", self._at, _name(path))
 
     def load(self, path):
         """The logits behind the last id of the text that was saved."""
         made, vocab, logits = self._at, self._number("vocab_size"), _floats()
-        _call("session_load", made, _bytes(path), c.byref(logits))
+        _call("session_load", made, _name(path), c.byref(logits))
         return np.ctypeslib.as_array(logits, (vocab,)).copy()
 
     def write(self, prompt="", max_tokens=0, stops=None, on_text=None, sampler=None, ignore_eos=False, special=False,

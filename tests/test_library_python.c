@@ -78,6 +78,9 @@ static void errors(void) {
                "(lambda: m.session(room=1), TypeError, \"n_ctx\"), "
                "(lambda: m.session().eval([9999999]), r.Error, \"9999999\"), "
                "(lambda: m.write(\"a\", on_text=lambda t: t.nothing), AttributeError, \"nothing\"), "
+               "(lambda: m.write(\"a\", stops=[\"b\", \"c\\0d\"]), ValueError, \"has a 0\"), "
+               "(lambda: m.session().save(\"a\\0b\"), ValueError, \"has a 0\"), "
+               "(lambda: r.Model(rope=\"yarn\\0:factor=2\"), ValueError, \"has a 0\"), "
                "(lambda: m.sampler(temperature=-1), r.Error, \"temperature\")):\n"
                "    try: f(); print(\"no error\")\n"
                "    except kind as e: assert words in str(e), e\n", "") == 0 && *out == 0);
