@@ -152,7 +152,8 @@ ROFORMER_API void roformer_session_free(RoformerSession *session);
 ROFORMER_API int roformer_eval(RoformerSession *session, const int *ids, size_t n, const float **logits, char *err,
                                size_t errlen);
 /* The same, and each(arg, i, logits [vocab_size]) is called for every i < n in order, with the logits behind ids[i]; of
- * an encoder those that stand at it. each may copy them and do nothing else with the session. */
+ * an encoder those that stand at it. Where RoPE changes with the text's length (longrope, dynamic ..) all are as in a
+ * text that ends with ids[n - 1]. each may copy them and do nothing else with the session. */
 ROFORMER_API int roformer_eval_each(RoformerSession *session, const int *ids, size_t n,
                                     void (*each)(void *arg, size_t i, const float *logits), void *arg, char *err,
                                     size_t errlen);

@@ -132,7 +132,8 @@ const Option options[] = {
              "model says, before temperature and the like (generate: on stderr, behind the text; --json: in it)",
      0, 100, .given = AT(show.logprobs_given)},
     {OUTPUT, 0, "--all", NULL, FLAG, "logits", AT(show.all),
-     .help = "a line of logits for every id, not only the last (longrope: all as in one call of this length)"},
+     .help = "a line of logits for every id, not only the last (longrope, dynamic and what else changes with the "
+             "text's length: all as in a text of this length)"},
     {OUTPUT, 0, "--ids", NULL, FLAG, "tokenize", AT(show.want_ids), .help = "print ids on one line (the default)"},
     {OUTPUT, 0, "--pieces", NULL, FLAG, "tokenize", AT(show.pieces), .help = "print pieces, one a line"},
     {OUTPUT, 0, "--top-k", "K", INTEGER, "fill", AT(show.candidates), .help = "candidates for each mask (5)", 1, 1e6},
