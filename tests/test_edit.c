@@ -227,6 +227,18 @@ static void typed_at_chat(void) {
     free(t);
 }
 
+/* Without memory for so much as an empty text (edit_begin says nothing) no key may look at it. */
+static void no_text(void) {
+    static const char bytes[] = "\001\002\004\005\006\010\013\016\020\025\027\031\033fx\303\244\r";
+    for (const char *b = bytes; *b; b++) {
+        LineEditor e;
+        edit_init(&e, plot_columns);
+        e.failed = 1, e.sign = "> ", e.width = 8; /* what edit_begin leaves */
+        CHECK(edit_byte(&e, (unsigned char)*b) == EDIT_FAILED && edit_draw(&e, 0) == -1);
+        edit_free(&e);
+    }
+}
+
 const Test tests_edit[] = {{"edit/keys", keys}, {"edit/history", history}, {"edit/drawn", drawn},
-                           {"edit/places", places},
+                           {"edit/places", places}, {"edit/no text", no_text},
                            {"edit/typed at chat", typed_at_chat}, {0}};

@@ -195,6 +195,7 @@ static void character(LineEditor *e, unsigned char byte) {
 
 EditWhat edit_byte(LineEditor *e, unsigned char byte) {
     EditWhat what = EDIT_MORE;
+    if (e->failed) return EDIT_FAILED; /* there may be no text at all */
     if (e->state == EDIT_SEQUENCE) {
         int parameter = byte >= 0x20 && byte < 0x40;
         if (parameter && e->n_seq + 1 < sizeof e->seq) e->seq[e->n_seq++] = (char)byte, e->seq[e->n_seq] = 0;
