@@ -128,16 +128,16 @@ static void sink(Candidate *heap, size_t k, size_t i) {
 
 void texts_best(const float *logits, size_t n, Candidate *out, size_t k) {
     double max = -INFINITY, sum = 0;
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < k; i++) out[i] = (Candidate){.id = (int)i, .p = (double)logits[i]};
+    for (size_t at = k; at-- > 0;) sink(out, k, at);
+    for (size_t i = k; i < n; i++) {
         Candidate c = {.id = (int)i, .p = (double)logits[i]};
-        if (i < k) out[i] = c;
-        for (size_t at = k; i + 1 == k && at-- > 0;) sink(out, k, at);
-        if (i >= k && better(&c, &out[0])) {
-            out[0] = c;
-            sink(out, k, 0);
-        }
-        if (c.p > max) max = c.p;
+        if (!better(&c, &out[0])) continue;
+        out[0] = c;
+        sink(out, k, 0);
     }
+    for (size_t i = 0; i < n; i++)
+        if ((double)logits[i] > max) max = (double)logits[i];
     qsort(out, k, sizeof *out, by_rank);
     for (size_t i = 0; i < n; i++) sum += exp((double)logits[i] - max);
     for (size_t i = 0; i < k; i++) out[i].p = exp(out[i].p - max) / sum;
