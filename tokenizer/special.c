@@ -24,6 +24,12 @@ static int add(struct Special *special, const Entry *e, int id) {
     return rc || e->kind != PIECE_ADDED ? rc : matcher_add(&special->added, e->start, e->len, id);
 }
 
+int special_fits(const Tokenizer *t, size_t i, char *err, size_t errlen) {
+    if (t->pieces[i].len <= MATCH_MAX) return 0;
+    return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name, i,
+                      MATCH_MAX);
+}
+
 int special_finish(Tokenizer *t, char *err, size_t errlen) {
     int rc = pieces_finish(t, err, errlen);
     special_free(t);
@@ -31,10 +37,7 @@ int special_finish(Tokenizer *t, char *err, size_t errlen) {
         const Entry *e = &t->pieces[i];
         int is = e->kind == PIECE_ADDED || e->kind == PIECE_CONTROL || e->kind == PIECE_UNKNOWN;
         if (e->len == 0 || t->found >> e->kind & 1 || !is) continue;
-        if (e->len > MATCH_MAX)
-            return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
-                              i,
-                              MATCH_MAX);
+        if (special_fits(t, i, err, errlen)) return -EINVAL;
         if (!t->special) t->special = calloc(1, sizeof *t->special);
         if (!t->special || add(t->special, e, (int)i))
             return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);

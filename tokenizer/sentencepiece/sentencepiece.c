@@ -188,10 +188,7 @@ static int user_pieces(const Tokenizer *t, SpmModel *m, char *err, size_t errlen
         const Entry *e = &t->pieces[i];
         if (e->kind == PIECE_UNUSED && e->len > 1) m->has_unused = 1; /* one byte is never merged of two */
         if (e->kind != PIECE_USER_DEFINED) continue;
-        if (e->len > MATCH_MAX)
-            return base_error(err, errlen, -EINVAL, "%s: piece %zu is matched whole and longer than %d bytes", t->name,
-                              i,
-                              MATCH_MAX);
+        if (special_fits(t, i, err, errlen)) return -EINVAL;
         if (matcher_add(&m->user, e->start, e->len, (int)i))
             return base_error(err, errlen, -ENOMEM, "%s: no memory for the vocabulary", t->name);
     }
