@@ -83,7 +83,6 @@ int tokenizer_vocabulary(Vocabulary *v, const Tokenizer *t, const char *name, ch
                       .eos_id = t->eos, .unk_id = t->unk, .add_bos = t->add_bos && t->bos >= 0,
                       .add_eos = t->add_eos && t->eos >= 0, .add_space_prefix = t->dummy_prefix,
                       .remove_extra_whitespaces = m->remove_extra_whitespaces, .lower_case = -1, .strip_accents = -1,
-                      .differs = differs(t),
-                      .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
+                      .differs = differs(t), .charsmap = map_size ? text : NULL, .charsmap_size = map_size};
     return 0;
 }

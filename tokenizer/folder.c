@@ -156,23 +156,21 @@ static int check_token(double id, size_t len, size_t n_model, const char *name, 
 
 /* A token beside vocab.json and merges.txt, with its attributes (v may be NULL). */
 static int pipeline_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, const JsonValue *v,
-                          const char *name,
-                          char *err, size_t errlen) {
+                          const char *name, char *err, size_t errlen) {
     int rc = check_token(id, len, n_model, name, err, errlen);
     if (rc) return rc;
     int there = pieces_find(t, text, len);
     /* another file named it */
     if (there >= 0 && (t->pieces[there].kind == PIECE_CONTROL || t->pieces[there].kind == PIECE_ADDED)) return 0;
     AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0),
-                        .lstrip = json_flag(v, "lstrip", 0),
-                        .rstrip = json_flag(v, "rstrip", 0), .normalized = json_flag(v, "normalized", 0)};
+                        .lstrip = json_flag(v, "lstrip", 0), .rstrip = json_flag(v, "rstrip", 0),
+                        .normalized = json_flag(v, "normalized", 0)};
     return json_add_token(t, (int)id, text, len, token, err, errlen);
 }
 
 /* Token text takes id. Ids beyond the model's pieces grow the vocabulary; an id among them gets another text. */
 static int add_token(Tokenizer *t, size_t n_model, double id, const char *text, size_t len, int special,
-                     const char *name,
-                     char *err, size_t errlen) {
+                     const char *name, char *err, size_t errlen) {
     int kind = special ? PIECE_CONTROL : PIECE_ADDED, rc = check_token(id, len, n_model, name, err, errlen);
     size_t i = rc ? 0 : (size_t)id;
     while (rc == 0 && t->n <= i) rc = pieces_add(t, "", 0, 0, PIECE_ADDED, err, errlen);

@@ -108,8 +108,7 @@ static int wants_library(const TokenizerOptions *o) { return o->backend && strcm
 static int use_library(Tokenizer *t, const Source *s, FileReader *read, char *err, size_t errlen) {
     if (strcmp(s->options->backend, "sentencepiece") != 0)
         return base_error(err, errlen, -EINVAL, "%s: there is no tokenizer backend \"%s\": own or sentencepiece",
-                          t->name,
-                          s->options->backend);
+                          t->name, s->options->backend);
     if (read != read_model)
         return base_error(err, errlen, -EINVAL, "%s: SentencePiece's library reads its own tokenizer.model only",
                           t->name);
@@ -276,8 +275,7 @@ int tokenizer_from_vocabulary_with(Tokenizer **t, const Vocabulary *v, const Tok
     *t = NULL;
     if (!model_reader(v->model))
         return base_error(err, errlen, -EINVAL, "%s: its tokenizer is \"%.80s\" (%s): this kind is not read yet", name,
-                          v->model,
-                          strcmp(v->model, "rwkv") == 0 ? "RWKV's" : "unknown");
+                          v->model, strcmp(v->model, "rwkv") == 0 ? "RWKV's" : "unknown");
     if (wants_library(s.options))
         return base_error(err, errlen, -EINVAL,
                           "%s: SentencePiece's library reads tokenizer.model only, no GGUF file's pieces", name);

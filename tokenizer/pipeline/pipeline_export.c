@@ -62,8 +62,7 @@ static int spaces_of(const struct Pipeline *p, int *prefix) {
     if (i < p->n_normalizers && p->normalizers[i].kind == NORMALIZE_PREPEND && text_is(&p->normalizers[i].to, mark))
         *prefix = 1, i++;
     if (i + 1 == p->n_normalizers && p->normalizers[i].kind == NORMALIZE_REPLACE &&
-        text_is(&p->normalizers[i].from, " ") &&
-        text_is(&p->normalizers[i].to, mark))
+        text_is(&p->normalizers[i].from, " ") && text_is(&p->normalizers[i].to, mark))
         return p->n_cuts == 0 || (p->n_cuts == 1 && cuts_nothing(&p->cuts[0]));
     if (i < p->n_normalizers || p->n_cuts == 0 || p->cuts[0].kind != CUT_METASPACE || !text_is(&p->cuts[0].text, mark))
         return 0;

@@ -109,8 +109,7 @@ static int add_tokens(Tokenizer *t, const JsonValue *list, char *err, size_t err
             return base_error(err, errlen, -EINVAL, "%s: an added token has no content, or no id below %zu", t->name,
                               limit);
         AddedToken token = {.special = json_flag(v, "special", 0), .single_word = json_flag(v, "single_word", 0),
-                            .lstrip = json_flag(v, "lstrip", 0),
-                            .rstrip = json_flag(v, "rstrip", 0),
+                            .lstrip = json_flag(v, "lstrip", 0), .rstrip = json_flag(v, "rstrip", 0),
                             .normalized = json_flag(v, "normalized", !json_flag(v, "special", 0))};
         rc = json_add_token(t, id, text->str, text->len, token, err, errlen);
     }

@@ -114,8 +114,7 @@ static int read_piece(ProtoReader *r, const Field *m) {
     if (kind == PIECE_UNKNOWN) {
         if (r->t->unk >= 0)
             return base_error(r->err, r->errlen, -EINVAL, "%s: pieces %d and %zu are both the unknown piece",
-                              r->t->name,
-                              r->t->unk, n);
+                              r->t->name, r->t->unk, n);
         r->t->unk = (int)n;
     }
     return pieces_add(r->t, s, text.len, score, (int)kind, r->err, r->errlen);
@@ -201,8 +200,7 @@ static int read_maps(ProtoReader *r) {
     if (rc == 0 && (charsmap_longest_rule(m->unmap) > DECODE_HELD_MAX ||
                     charsmap_longest_text(m->unmap) > DECODE_HELD_MAX))
         rc = base_error(r->err, r->errlen, -EINVAL, "%s: the denormalizer has a rule or a text of more than %d bytes",
-                        t->name,
-                        (int)DECODE_HELD_MAX);
+                        t->name, (int)DECODE_HELD_MAX);
     return rc;
 }
 
@@ -228,8 +226,7 @@ static int check_pieces(ProtoReader *r) {
     }
     if (r->s.byte_fallback ? n_bytes != 256 : n_bytes != 0)
         return base_error(r->err, r->errlen, -EINVAL, "%s: byte_fallback is %s, but %d byte pieces are there",
-                          r->t->name,
-                          r->s.byte_fallback ? "on" : "off", n_bytes);
+                          r->t->name, r->s.byte_fallback ? "on" : "off", n_bytes);
     return 0;
 }
 

@@ -140,8 +140,7 @@ static int unknown_at(const Tokenizer *t, const struct UnigramNode *nodes, uint3
 
 /* text [n] is the stretch, nodes [n + 1] its ends. *unknown: the last id written stands for unknown text. */
 static int emit(const Unigram *u, const Tokenizer *t, const char *text, struct UnigramNode *nodes, uint32_t n,
-                int *unknown,
-                Ids *out) {
+                int *unknown, Ids *out) {
     int rc = 0;
     for (uint32_t at = n; at > 0;) {
         uint32_t from = nodes[at].start;
