@@ -13,6 +13,7 @@
 #include "rope/axes.h"
 #include "rope/spec.h"
 #include "text/chat_template.h"
+#include "weights-tools/plan.h"
 
 const char *const option_groups[] = {"text in", "output",    "sampling", "measuring", "context",
                                      "rope",    "attention", "RoFormer", "machine"};
@@ -168,7 +169,8 @@ const Option options[] = {
     {OUTPUT, 0, "--type", "TYPE", STRING, "convert", AT(tool.type),
      .help = "keep: the stored type (the default; F64 and llama2.c's int8 become F32); f32; f16: matrices as F16 "
              "(MXFP4 stays); in a GGUF file of another format vectors, routers and tables of positions are F32; "
-             "./run quantize writes the other types"},
+             "./run quantize writes the other types",
+     .words = type_choice_names, .command_checks = 1},
     {OUTPUT, 0, "--name", "NAME", STRING, "convert", AT(tool.name),
      .help = "general.name in the GGUF file (the folder's name)"},
     {OUTPUT, 0, "--list", NULL, FLAG, "convert", AT(tool.list),

@@ -50,7 +50,7 @@ static int parse_value(Args *a, const Option *o, const char *shown, const char *
     if (o->kind == INTEGER || o->kind == OPEN_FLAG) return parse_integer(field, o, shown, value);
     if (o->kind == NUMBER) return parse_number(field, o, shown, value);
     if (o->kind == STRINGS) return parse_strings(field, shown, value);
-    if (o->words && named(shown, value, o->words, 0) < 0) return EXIT_USAGE;
+    if (o->words && !o->command_checks && named(shown, value, o->words, 0) < 0) return EXIT_USAGE;
     if (o->kind == NEW_FILE && !*value) return usage("%s: the name of the file is empty", shown);
     *(const char **)field = value;
     return 0;

@@ -26,6 +26,7 @@ typedef struct {
     const char *silent; /* names of commands that take it, too, and do not say so in their help */
     const char *(*choice)(int i); /* the i-th of its values, NULL behind the last; help lists them behind a colon */
     const char *const *words;     /* .. or all of them, NULL behind the last: any other is refused */
+    int command_checks;           /* 1: the command refuses any other, for it has more to say */
 } Option;
 extern const Option options[]; /* a row without a name ends it */
 /* An option as help, pages of man and completions show it, those of train too. */

@@ -142,8 +142,9 @@ static const struct {
 } rows[] = {
     {TENSOR_F32, encode_f32, NULL}, {TENSOR_F16, encode_f16, NULL}, {TENSOR_BF16, encode_bf16, NULL},
     {TENSOR_Q8_0, NULL, encode_q8_0}, {TENSOR_Q4_0, NULL, encode_q4_0}, {TENSOR_Q4_1, NULL, encode_q4_1},
-    {TENSOR_Q5_0, NULL, encode_q5_0}, {TENSOR_Q5_1, NULL, encode_q5_1}, {TENSOR_Q4_K, NULL, encode_q4_k},
-    {TENSOR_Q5_K, NULL, encode_q5_k}, {TENSOR_Q6_K, NULL, encode_q6_k},
+    {TENSOR_Q5_0, NULL, encode_q5_0}, {TENSOR_Q5_1, NULL, encode_q5_1}, {TENSOR_Q2_K, NULL, encode_q2_k},
+    {TENSOR_Q3_K, NULL, encode_q3_k}, {TENSOR_Q4_K, NULL, encode_q4_k}, {TENSOR_Q5_K, NULL, encode_q5_k},
+    {TENSOR_Q6_K, NULL, encode_q6_k}, {TENSOR_IQ4_NL, NULL, encode_iq4_nl}, {TENSOR_IQ4_XS, NULL, encode_iq4_xs},
 };
 
 enum { N_ROWS = sizeof rows / sizeof *rows };

@@ -1,4 +1,4 @@
-/* kernels/encode_k.c - encoding of Q4_K, Q5_K and Q6_K.
+/* kernels/encode_k.c - encoding of the K formats, IQ4_NL and IQ4_XS.
  *
  * A super-block of 256 values has eight or sixteen small blocks, each with a scale of its own, which is searched for.
  * Codes l[i] given, the best scale s and offset b are the solution of a weighted least squares
@@ -12,6 +12,7 @@
  *
  * Sums are taken in eight lanes, in a fixed order: the same bytes from every compiler, and a compiler can use its
  * vectors. */
+#include "codes.h"
 #include "encode_parts.h"
 
 #include "base/base.h"
@@ -19,7 +20,15 @@
 #include <math.h>
 #include <string.h>
 
-enum { LANES = 8, SUPER = 256, SMALL = 32, SMALL_Q6 = 16 };
+enum { LANES = 8, SUPER = 256 };
+
+/* A K format with minima: values that share a scale; the largest code; how far the search goes; the largest whole
+ * scale. */
+typedef struct {
+    int small, top, spread, most;
+} Kind;
+
+static const Kind q2_k = {16, 3, 12, 15}, q4_k = {32, 15, 10, 63}, q5_k = {32, 31, 5, 63};
 
 /* The nearest whole number, ties to even, for |v| < 2^22: beside 1.5 x 2^23 a float has no bits for a fraction. */
 static float nearest(float v) { return v + 12582912.0f - 12582912.0f; }
@@ -87,28 +96,29 @@ static float solve(Affine *a, const Sums *s) {
 }
 
 /* Large values weigh more, and by what the block is like: |x| alone would not count the small ones at all. */
-static void weigh(float *w, const float *x) {
+static void weigh(float *w, const float *x, int n) {
     float lane[LANES] = {0};
-    for (int i = 0; i < SMALL; i++) lane[i % LANES] += x[i] * x[i];
-    float mean = sqrtf(fold(lane) / SMALL);
-    for (int i = 0; i < SMALL; i++) w[i] = mean + fabsf(x[i]);
+    for (int i = 0; i < n; i++) lane[i % LANES] += x[i] * x[i];
+    float mean = sqrtf(fold(lane) / (float)n);
+    for (int i = 0; i < n; i++) w[i] = mean + fabsf(x[i]);
 }
 
-/* The search for SMALL values, codes 0 .. top. The range is stretched to top + reach codes, reach in tenths up to
+/* The search for a small block, codes 0 .. top. The range is stretched to top + reach codes, reach in tenths up to
  * +-spread. What is better by rounding alone is no better: blocks of few different values, which many ranges fit, so
  * get alike scales, and alike scales are stored exactly. */
-static Affine fit_affine(const float *x, const float *w, int top, int spread) {
+static Affine fit_affine(const float *x, const float *w, const Kind *k) {
+    const int top = k->top;
     float low = 0, high = x[0], best = -1; /* the minimum is none above zero; all values may well be below */
-    for (int i = 0; i < SMALL; i++) {
+    for (int i = 0; i < k->small; i++) {
         if (x[i] < low) low = x[i];
         if (x[i] > high) high = x[i];
     }
     Affine a, kept = {.scale = (high - low) / (float)top, .min = -low};
     Sums s;
-    sum_values(&s, w, x, SMALL);
+    sum_values(&s, w, x, k->small);
     if (encode_inverse(high - low) == 0) return (Affine){.min = -low};
-    for (int reach = -spread; reach <= spread; reach++) {
-        sum_codes(&s, w, x, SMALL, low, ((float)top + 0.1f * (float)reach) / (high - low), 0, (float)top);
+    for (int reach = -k->spread; reach <= k->spread; reach++) {
+        sum_codes(&s, w, x, k->small, low, ((float)top + 0.1f * (float)reach) / (high - low), 0, (float)top);
         float error = solve(&a, &s);
         if (error >= 0 && a.scale >= 0 && (best < 0 || error + 1e-6f * s.wxx < best)) best = error, kept = a;
     }
@@ -126,58 +136,62 @@ static void pack_scales(uint8_t out[12], const uint8_t scale[8], const uint8_t m
     }
 }
 
-/* v [8], none below zero, as six bits each times a scale of their own, which is stored as a half and returned so. */
-static float six_bits(uint8_t out[8], const float v[8], uint8_t *half, int *fits) {
+/* v [n], none below zero, as whole numbers up to `top` times a scale of their own, which is stored as a half and
+ * returned so. */
+static float whole_numbers(uint8_t *out, const float *v, int n, int top, uint8_t *half, int *fits) {
     float most = 0;
-    for (int j = 0; j < 8; j++)
+    for (int j = 0; j < n; j++)
         if (v[j] > most) most = v[j];
-    float inv = 63 * encode_inverse(most);
-    for (int j = 0; j < 8; j++) out[j] = (uint8_t)clamp(nearest(v[j] * inv), 0, 63);
-    *fits &= encode_scale(half, most / 63);
+    float inv = (float)top * encode_inverse(most);
+    for (int j = 0; j < n; j++) out[j] = (uint8_t)clamp(nearest(v[j] * inv), 0, (float)top);
+    *fits &= encode_scale(half, most / (float)top);
     return f16_to_f32(load_u16(half));
 }
 
-/* Six bits are coarse: d and dmin are stored now, so the scale is tried two steps down and up, the codes are rounded to
- * each, and the minimum that suits them (the derivative by b is zero: b = (sum wx - s sum wl) / sum w) is rounded
- * too. */
-static void settle(uint8_t *scale6, uint8_t *min6, const float *x, const float *w, float d, float dmin, int top) {
-    int scale = *scale6, min = *min6;
+/* Six bits are coarse, and four more so: d and dmin are stored now, so the scale is tried two steps down and up,
+ * the codes are rounded to each, and the minimum that suits them (the derivative by b is zero: b = (sum wx - s sum
+ * wl) / sum w) is rounded too. */
+static void settle(uint8_t *scale_at, uint8_t *min_at, const float *x, const float *w, float d, float dmin,
+                   const Kind *k) {
+    int scale = *scale_at, min = *min_at;
     float best = -1, inv = encode_inverse(dmin);
     Sums s;
-    sum_values(&s, w, x, SMALL);
+    sum_values(&s, w, x, k->small);
     for (int c = scale - 2; c <= scale + 2; c++) {
-        if (c < 1 || c > 63 || d == 0 || !(s.w > 0)) continue; /* no weight: all zeros, which any scale holds */
+        if (c < 1 || c > k->most || d == 0 || !(s.w > 0)) continue; /* no weight: all zeros, which any scale holds */
         float step = d * (float)c;
-        sum_codes(&s, w, x, SMALL, -dmin * (float)min, encode_inverse(step), 0, (float)top);
-        float m = clamp(nearest(clamp((step * s.wl - s.wx) / s.w * inv, 0, 63)), 0, 63), b = -dmin * m;
+        sum_codes(&s, w, x, k->small, -dmin * (float)min, encode_inverse(step), 0, (float)k->top);
+        float m = nearest(clamp((step * s.wl - s.wx) / s.w * inv, 0, (float)k->most)), b = -dmin * m;
         float error = s.wxx + step * (step * s.wll + 2 * (b * s.wl - s.wlx)) + b * (b * s.w - 2 * s.wx);
         if (best >= 0 && error >= best) continue;
         best = error > 0 ? error : 0;
-        *scale6 = (uint8_t)c;
-        *min6 = (uint8_t)m;
+        *scale_at = (uint8_t)c;
+        *min_at = (uint8_t)m;
     }
 }
 
-/* d, dmin, scales[12] of a super-block, and the codes that fit best with them as they are stored. */
-static int encode_affine(uint8_t *out, const float *x, int top, int spread, uint8_t code[SUPER]) {
-    float scale[8], min[8], w[SUPER];
-    uint8_t scale6[8], min6[8];
+/* d and dmin of a super-block at `halves`, whole scales and minima, and the codes that fit best with them as they are
+ * stored. */
+static int encode_affine(uint8_t *halves, const float *x, const Kind *k, uint8_t scale[16], uint8_t min[16],
+                         uint8_t code[SUPER]) {
+    float scales[16], minima[16], w[SUPER];
+    const int n = SUPER / k->small;
     int fits = 1;
-    for (int j = 0; j < 8; j++) {
-        weigh(w + SMALL * j, x + SMALL * j);
-        Affine a = fit_affine(x + SMALL * j, w + SMALL * j, top, spread);
-        scale[j] = a.scale;
-        min[j] = a.min;
+    for (int j = 0; j < n; j++) {
+        weigh(w + k->small * j, x + k->small * j, k->small);
+        Affine a = fit_affine(x + k->small * j, w + k->small * j, k);
+        scales[j] = a.scale;
+        minima[j] = a.min;
     }
-    float d = six_bits(scale6, scale, out, &fits), dmin = six_bits(min6, min, out + 2, &fits);
+    float d = whole_numbers(scale, scales, n, k->most, halves, &fits),
+          dmin = whole_numbers(min, minima, n, k->most, halves + 2, &fits);
     if (!fits) return 0;
-    for (int j = 0; j < 8; j++) settle(&scale6[j], &min6[j], x + SMALL * j, w + SMALL * j, d, dmin, top);
-    pack_scales(out + 4, scale6, min6);
+    for (int j = 0; j < n; j++) settle(&scale[j], &min[j], x + k->small * j, w + k->small * j, d, dmin, k);
     for (int i = 0; i < SUPER; i++) {
-        float s = d * scale6[i / SMALL], m = dmin * min6[i / SMALL];
-        code[i] = (uint8_t)(s > 0 ? nearest(clamp((x[i] + m) / s, 0, (float)top)) : 0);
+        float s = d * scale[i / k->small], m = dmin * min[i / k->small];
+        code[i] = (uint8_t)(s > 0 ? nearest(clamp((x[i] + m) / s, 0, (float)k->top)) : 0);
     }
-    return fits;
+    return 1;
 }
 
 /* Four times 32 bytes; in each the low nibbles of 32 values, and above them those of the next 32. */
@@ -189,35 +203,109 @@ static void pack_nibbles(uint8_t out[SUPER / 2], const uint8_t code[SUPER]) {
 }
 
 int encode_q4_k(uint8_t *out, const float *x) {
-    uint8_t code[SUPER];
-    if (!encode_affine(out, x, 15, 10, code)) return 0;
+    uint8_t code[SUPER], scale[16], min[16];
+    if (!encode_affine(out, x, &q4_k, scale, min, code)) return 0;
+    pack_scales(out + 4, scale, min);
     pack_nibbles(out + 16, code);
     return 1;
 }
 
-/* The fifth bits stand in 32 bytes before the nibbles: bit j of byte i is that of value 32 j + i. */
+/* One bit of each value in 32 bytes: bit j of byte i is that of value 32 j + i. */
+static void pack_ones(uint8_t out[SUPER / 8], const uint8_t code[SUPER], int bit) {
+    memset(out, 0, SUPER / 8);
+    for (int i = 0; i < SUPER; i++) out[i % 32] |= (uint8_t)((code[i] >> bit & 1) << i / 32);
+}
+
+/* The fifth bits stand before the nibbles. */
 int encode_q5_k(uint8_t *out, const float *x) {
-    uint8_t code[SUPER];
-    if (!encode_affine(out, x, 31, 5, code)) return 0;
-    memset(out + 16, 0, SMALL);
-    for (int i = 0; i < SUPER; i++) out[16 + i % 32] |= (uint8_t)((code[i] >> 4) << i / 32);
+    uint8_t code[SUPER], scale[16], min[16];
+    if (!encode_affine(out, x, &q5_k, scale, min, code)) return 0;
+    pack_scales(out + 4, scale, min);
+    pack_ones(out + 16, code, 4);
     pack_nibbles(out + 48, code);
     return 1;
 }
 
-/* The search for a scale alone, codes -32 .. 31. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the
- * largest s sum wlx wins. As in Q4_0 the extreme value tells which sign has the code more. */
-static float fit_scale(const float *x) {
-    float w[SMALL_Q6], most = encode_extreme(x, SMALL_Q6), inv = encode_inverse(most), scale = 0, best = 0;
+/* Two bits of each value: four values 32 apart in a byte, 128 in 32 bytes. */
+static void pack_pairs(uint8_t out[SUPER / 4], const uint8_t code[SUPER]) {
+    for (int i = 0; i < SUPER / 4; i++) {
+        const uint8_t *c = code + i / 32 * 128 + i % 32;
+        out[i] = (uint8_t)((c[0] & 3) | (c[32] & 3) << 2 | (c[64] & 3) << 4 | (c[96] & 3) << 6);
+    }
+}
+
+/* Scale and minimum of each sixteen values in a byte, the codes, d and dmin. */
+int encode_q2_k(uint8_t *out, const float *x) {
+    uint8_t code[SUPER], scale[16], min[16];
+    if (!encode_affine(out + 80, x, &q2_k, scale, min, code)) return 0;
+    for (int j = 0; j < 16; j++) out[j] = (uint8_t)(scale[j] | min[j] << 4);
+    pack_pairs(out + 16, code);
+    return 1;
+}
+
+/* A K format without minima: codes -half .. half - 1, scales -most .. most - 1, sixteen values each; the search.
+ * coarse: its steps are, so that small values count and a scale is tried as it is stored. */
+typedef struct {
+    int half, most, spread, coarse;
+} Signed;
+
+enum { SIXTEEN = 16 };
+static const Signed q3_k = {4, 32, 15, 1}, q6_k = {32, 128, 9, 0};
+
+/* Of blocks of few different values many scales fit, and the first one tried, of the largest codes, is kept: what is
+ * better by rounding alone is no better. */
+#define BETTER 1.000001f
+
+/* The search for a scale alone. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the largest s sum wlx
+ * wins. As in Q4_0 the extreme value tells which sign has the code more. */
+static float fit_scale(const float *x, const float *w, const Signed *k) {
+    float most = encode_extreme(x, SIXTEEN), inv = encode_inverse(most), scale = 0, best = 0;
     Sums s = {0};
-    for (int i = 0; i < SMALL_Q6; i++) w[i] = x[i] * x[i];
-    for (int reach = -9; reach <= 9; reach++) {
-        sum_codes(&s, w, x, SMALL_Q6, 0, -(32 + 0.1f * (float)reach) * inv, -32, 31);
-        if (!(s.wll > 0) || !(s.wlx / s.wll * s.wlx > best)) continue;
+    for (int reach = k->spread; reach >= -k->spread; reach--) {
+        float codes = (float)k->half + 0.1f * (float)reach;
+        sum_codes(&s, w, x, SIXTEEN, 0, -codes * inv, (float)-k->half, (float)(k->half - 1));
+        if (!(s.wll > 0) || !(s.wlx / s.wll * s.wlx > best * BETTER)) continue;
         scale = s.wlx / s.wll;
         best = scale * s.wlx;
     }
     return scale;
+}
+
+/* The whole scale near `scale`, for which the codes err least. */
+static int settle_signed(int scale, const float *x, const float *w, float d, const Signed *k) {
+    float best = INFINITY;
+    int kept = scale;
+    Sums s;
+    for (int c = scale - 2; c <= scale + 2; c++) {
+        if (c < -k->most || c >= k->most || c == 0 || d == 0) continue;
+        float step = d * (float)c;
+        sum_codes(&s, w, x, SIXTEEN, 0, encode_inverse(step), (float)-k->half, (float)(k->half - 1));
+        float error = step * (step * s.wll - 2 * s.wlx);
+        if (error < best) best = error, kept = c;
+    }
+    return kept;
+}
+
+/* d of a super-block at `half`, whole scales, and codes from 0 on. */
+static int encode_signed(uint8_t *half, const float *x, const Signed *k, int8_t scale[16], uint8_t code[SUPER]) {
+    float scales[16], w[SUPER];
+    for (int i = 0; i < SUPER; i++) w[i] = x[i] * x[i];
+    for (int j = 0; j < 16 && k->coarse; j++) weigh(w + SIXTEEN * j, x + SIXTEEN * j, SIXTEEN);
+    for (int j = 0; j < 16; j++) scales[j] = fit_scale(x + SIXTEEN * j, w + SIXTEEN * j, k);
+    float most = encode_extreme(scales, 16), inv = (float)-k->most * encode_inverse(most);
+    if (!encode_scale(half, most / (float)-k->most)) return 0;
+    float d = f16_to_f32(load_u16(half));
+    for (int j = 0; j < 16; j++) {
+        int s = (int)clamp(nearest(scales[j] * inv), (float)-k->most, (float)(k->most - 1));
+        if (k->coarse) s = settle_signed(s, x + SIXTEEN * j, w + SIXTEEN * j, d, k);
+        float step = d * (float)s;
+        scale[j] = (int8_t)s;
+        for (int i = j * SIXTEEN; i < (j + 1) * SIXTEEN; i++) {
+            float c = step != 0 ? nearest(clamp(x[i] / step, (float)-k->half, (float)(k->half - 1))) : 0;
+            code[i] = (uint8_t)(k->half + (int)c);
+        }
+    }
+    return 1;
 }
 
 /* Six bits a value: for each 128 values 64 bytes of low nibbles; then for each 128 their upper two bits in 32 bytes. */
@@ -233,19 +321,117 @@ static void pack_q6_k(uint8_t *low, uint8_t *high, const uint8_t code[SUPER]) {
 
 /* Low nibbles [128], upper bits [64], sixteen scales of eight bits with a sign, and d. */
 int encode_q6_k(uint8_t *out, const float *x) {
-    float scale[SUPER / SMALL_Q6];
-    uint8_t code[SUPER], *scale8 = out + 192;
-    for (int j = 0; j < SUPER / SMALL_Q6; j++) scale[j] = fit_scale(x + SMALL_Q6 * j);
-    float most = encode_extreme(scale, SUPER / SMALL_Q6), inv = -128 * encode_inverse(most);
-    if (!encode_scale(out + 208, most / -128)) return 0;
-    float d = f16_to_f32(load_u16(out + 208));
-    for (int j = 0; j < SUPER / SMALL_Q6; j++) {
-        int8_t s = (int8_t)clamp(nearest(scale[j] * inv), -128, 127);
-        float step = d * s;
-        scale8[j] = (uint8_t)s;
-        for (int i = j * SMALL_Q6; i < (j + 1) * SMALL_Q6; i++)
-            code[i] = (uint8_t)(step != 0 ? 32 + nearest(clamp(x[i] / step, -32, 31)) : 32);
-    }
+    uint8_t code[SUPER];
+    int8_t scale[16];
+    if (!encode_signed(out + 208, x, &q6_k, scale, code)) return 0;
+    memcpy(out + 192, scale, 16);
     pack_q6_k(out, out + 128, code);
+    return 1;
+}
+
+/* Third bits [32], the others [64]; sixteen scales of six bits, 32 more: the low nibbles of two in a byte [8], the
+ * upper pairs of four [4]; d. */
+int encode_q3_k(uint8_t *out, const float *x) {
+    uint8_t code[SUPER], *low = out + 96, *high = out + 104;
+    int8_t scale[16];
+    if (!encode_signed(out + 108, x, &q3_k, scale, code)) return 0;
+    pack_ones(out, code, 2);
+    pack_pairs(out + 32, code);
+    memset(low, 0, 12);
+    for (int j = 0; j < 16; j++) {
+        int six = scale[j] + 32;
+        low[j % 8] |= (uint8_t)((six & 15) << j / 8 * 4);
+        high[j % 4] |= (uint8_t)((six >> 4) << j / 4 * 2);
+    }
+    return 1;
+}
+
+/* ---- IQ4: codes stand for the values of a table ---- */
+
+enum { THIRTY_TWO = 32 };
+
+/* The code whose value is nearest to v: as many as there are middles between two values below it. */
+static int table_code(float v) {
+    int code = 0;
+    for (int i = 0; i < 15; i++) code += v > 0.5f * (float)(iq4_values[i] + iq4_values[i + 1]);
+    return code;
+}
+
+/* sum wll and wlx, l the values of x / scale. */
+static void sum_table(Sums *s, const float *w, const float *x, float inv) {
+    float b[LANES] = {0}, c[LANES] = {0};
+    for (int i = 0; i < THIRTY_TWO; i++) {
+        float l = iq4_values[table_code(x[i] * inv)], wl = w[i] * l;
+        b[i % LANES] += wl * l;
+        c[i % LANES] += wl * x[i];
+    }
+    s->wll = fold(b);
+    s->wlx = fold(c);
+}
+
+/* The extreme value near the table's first, -127, or near its last, 113; both wider and narrower. */
+static float fit_table(const float *x, const float *w) {
+    float most = encode_extreme(x, THIRTY_TWO), inv = encode_inverse(most), scale = 0, best = 0;
+    Sums s;
+    for (int wider = 9; wider >= -9; wider--)
+        for (int end = 0; end < 16; end += 15) {
+            sum_table(&s, w, x, (float)iq4_values[end] * (1 + 0.012f * (float)wider) * inv);
+            if (!(s.wll > 0) || !(s.wlx / s.wll * s.wlx > best * BETTER)) continue;
+            scale = s.wlx / s.wll;
+            best = scale * s.wlx;
+        }
+    return scale;
+}
+
+/* Codes by a scale, two to a byte: i and i + 16. */
+static void pack_table(uint8_t out[16], const float *x, float scale) {
+    float inv = encode_inverse(scale);
+    for (int i = 0; i < 16; i++) out[i] = (uint8_t)(table_code(x[i] * inv) | table_code(x[i + 16] * inv) << 4);
+}
+
+/* d, codes. The half that d becomes is what codes are taken by. */
+int encode_iq4_nl(uint8_t *out, const float *x) {
+    float w[THIRTY_TWO];
+    weigh(w, x, THIRTY_TWO);
+    if (!encode_scale(out, fit_table(x, w))) return 0;
+    pack_table(out + 2, x, f16_to_f32(load_u16(out)));
+    return 1;
+}
+
+/* The whole scale near `scale`, not 0, for which the values err least. */
+static int settle_table(int scale, const float *x, const float *w, float d) {
+    float best = INFINITY;
+    int kept = scale;
+    Sums s;
+    for (int c = scale - 2; c <= scale + 2; c++) {
+        if (c < -32 || c > 31 || c == 0 || d == 0) continue;
+        float step = d * (float)c;
+        sum_table(&s, w, x, encode_inverse(step));
+        float error = step * (step * s.wll - 2 * s.wlx);
+        if (error < best) best = error, kept = c;
+    }
+    return kept;
+}
+
+/* d; eight scales of six bits, 32 more: the upper pairs in 16 bits, the low nibbles of two in a byte [4]; codes. */
+int encode_iq4_xs(uint8_t *out, const float *x) {
+    float scales[8], w[SUPER];
+    unsigned high = 0;
+    for (int j = 0; j < 8; j++) {
+        weigh(w + 32 * j, x + 32 * j, 32);
+        scales[j] = fit_table(x + 32 * j, w + 32 * j);
+    }
+    float most = encode_extreme(scales, 8), inv = -32 * encode_inverse(most);
+    if (!encode_scale(out, most / -32)) return 0;
+    float d = f16_to_f32(load_u16(out));
+    memset(out + 4, 0, 4);
+    for (int j = 0; j < 8; j++) {
+        int s = (int)clamp(nearest(scales[j] * inv), -32, 31);
+        s = settle_table(s, x + 32 * j, w + 32 * j, d);
+        out[4 + j / 2] |= (uint8_t)(((s + 32) & 15) << j % 2 * 4);
+        high |= (unsigned)(s + 32) >> 4 << 2 * j;
+        pack_table(out + 8 + 16 * j, x + 32 * j, d * (float)s);
+    }
+    out[2] = (uint8_t)high, out[3] = (uint8_t)(high >> 8);
     return 1;
 }

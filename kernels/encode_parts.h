@@ -6,7 +6,7 @@
 
 /* One block of x into out: 1, or 0 where its scale does not fit a half. No value of x is out of reach (encode.c). */
 typedef int EncodeBlock(uint8_t *out, const float *x);
-EncodeBlock encode_q4_k, encode_q5_k, encode_q6_k;
+EncodeBlock encode_q2_k, encode_q3_k, encode_q4_k, encode_q5_k, encode_q6_k, encode_iq4_nl, encode_iq4_xs;
 
 /* d as a half at p: 1, or 0 where it is infinite. */
 int encode_scale(uint8_t *p, float d);

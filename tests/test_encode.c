@@ -38,7 +38,8 @@ static int read_ggml(Ggml out[MAX_GGML], const char *what) {
 }
 
 static const int all_types[] = {TENSOR_F32, TENSOR_F16, TENSOR_BF16, TENSOR_Q8_0, TENSOR_Q4_0,
-                                TENSOR_Q4_1, TENSOR_Q5_0, TENSOR_Q5_1, TENSOR_Q4_K, TENSOR_Q5_K, TENSOR_Q6_K};
+                                TENSOR_Q4_1, TENSOR_Q5_0, TENSOR_Q5_1, TENSOR_Q4_K, TENSOR_Q5_K, TENSOR_Q6_K,
+                                TENSOR_Q2_K, TENSOR_Q3_K, TENSOR_IQ4_NL, TENSOR_IQ4_XS};
 enum { N_TYPES = sizeof all_types / sizeof *all_types };
 
 static int is_plain(int type) { return type == TENSOR_F32 || type == TENSOR_F16 || type == TENSOR_BF16; }
@@ -75,7 +76,7 @@ static size_t bytes_of(int type, size_t n) {
 
 static void test_known(void) {
     for (int i = 0; i < N_TYPES; i++) CHECK(quant_encodes(all_types[i]));
-    CHECK(!quant_encodes(TENSOR_Q2_K) && !quant_encodes(-1) && !quant_encodes(TENSOR_I8_GROUPS));
+    CHECK(!quant_encodes(TENSOR_IQ2_XXS) && !quant_encodes(-1) && !quant_encodes(TENSOR_I8_GROUPS));
 }
 
 /* The plain formats have fixed rules: every byte is ggml's. An odd address and a guard show what is written. */
@@ -109,11 +110,12 @@ static double error_of(int type, const float *x, uint8_t *bytes, float *back) {
 }
 
 /* The K formats search, so another search gives other bytes; its error may be at most 2 % above ggml's (the project's
- * bar). Half of ggml's would be too good to be true: then the decoder would be wrong, too. */
+ * bar). A third of ggml's would be too good to be true: then the decoder would be wrong, too. (Q2_K of values that are
+ * mostly 0, or far from it, comes to 0.34 and 0.40: ggml looks for no minimum that four bits hold well.) */
 static void test_errors(void) {
     Ggml ggml[MAX_GGML];
     int n = read_ggml(ggml, "rmse");
-    CHECK(n == 3);
+    CHECK(n == 7);
     float *x = malloc(ENCODE_N * sizeof *x), *back = malloc(ENCODE_N * sizeof *back);
     uint8_t *bytes = malloc(ENCODE_N);
     for (int kind = 0; x && back && bytes && kind < ENCODE_KINDS; kind++) {
@@ -124,7 +126,7 @@ static void test_errors(void) {
                 continue;
             }
             double ratio = error_of(ggml[t].type, x, bytes, back) / ggml[t].rmse[kind];
-            CHECK(ratio <= 1.02 && ratio >= 0.5);
+            CHECK(ratio <= 1.02 && ratio >= 0.3);
             if (getenv("ENCODE_PRINT"))
                 printf("    %s, kind %d: %.3f of ggml's error\n", quant_format(ggml[t].type)->name, kind, ratio);
         }
@@ -167,13 +169,18 @@ static float few_values(int kind, int i, float s, uint64_t *rng) {
 
 /* Where all values are alike, so are their codes, and two equations have one unknown too many: taken for two, they gave
  * a fifth of the value as error. ggml's own errors of these kinds, the root of the mean square over that of the values,
- * are 0.0005, 0.007, 0.003, 0.003, 0.0008, 0.0003 and 0.004 at most; Q6_K's, whose scales have a sign and 8 bits, 0.01.
- * A bound is twice ours: 4 bits of scales and a half. */
+ * are 0.0005, 0.007, 0.003, 0.003, 0.0008, 0.0003 and 0.004 at most in Q4_K and Q5_K; Q6_K's, whose scales have a sign
+ * and 8 bits, 0.01; those of 2 and 3 bits and IQ4, whose codes have no zero in the middle, up to 0.23. A bound is twice
+ * ours, which is below ggml's: 4 bits of scales and a half. */
 static void test_few_values(void) {
     static const struct { int type; double bound[7];
     } rows[] = {{TENSOR_Q4_K, {0.0015, 0.01, 0.0015, 0.003, 0.0015, 0.0015, 0.0015}},
                 {TENSOR_Q5_K, {0.0025, 0.01, 0.0025, 0.003, 0.0015, 0.0015, 0.008}},
-                {TENSOR_Q6_K, {0.006, 0.01, 0.006, 0.006, 0.012, 0.02, 0.012}}};
+                {TENSOR_Q6_K, {0.006, 0.01, 0.006, 0.006, 0.012, 0.02, 0.012}},
+                {TENSOR_Q2_K, {0.0005, 0.05, 0.0005, 0.0008, 0.0005, 0.0008, 0.0025}},
+                {TENSOR_Q3_K, {0.0005, 0.025, 0.0005, 0.0008, 0.043, 0.0005, 0.043}},
+                {TENSOR_IQ4_NL, {0.0005, 0.0005, 0.0005, 0.0008, 0.08, 0.043, 0.08}},
+                {TENSOR_IQ4_XS, {0.005, 0.025, 0.005, 0.005, 0.09, 0.043, 0.09}}};
     float x[256], back[256];
     uint8_t bytes[1024];
     uint64_t rng = 1;

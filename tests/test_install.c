@@ -76,7 +76,7 @@ static void about(void) {
     char *keys = strstr(out, "\n.PP\nAt the prompt: keys"), *examples = strstr(out, ".SH EXAMPLES\n.nf\n");
     CHECK(keys && examples && keys < strstr(out, ".SH OPTIONS") && !strstr(examples, "readline"));
     CHECK(run("help --man quantize") == 0 && strstr(out, ".SH DESCRIPTION\n.PP\n.nf\n  TYPE "));
-    CHECK(strstr(out, "0.5 %\n") && strstr(out, "8.6 %\n.fi\n.PP\nIn Q5_K_M"));
+    CHECK(strstr(out, "0.5 %\n") && strstr(out, "27 %\n.fi\n.PP\nThese are"));
     CHECK(strstr(out, ".SH SEE ALSO\n.BR roformer (1),\n.BR roformer\\-tokenize (1),\n.BR roformer\\-convert (1)\n"));
     CHECK(run("help --man") == 0 && !strstr(out, ".BR roformer (1)"));
     CHECK(run("help quantize") == 0);
@@ -147,7 +147,7 @@ static void completions(void) {
     CHECK(offered("logits --attention l", "linear\n") && offered("bench --form b", "both before-phi\n"));
     CHECK(offered("proof --angles g", "ggml\n") && offered("convert --pooler ta", "tanh\n"));
     CHECK(offered("train --family r", "roformer\n") && offered("train --position al", "alibi\n"));
-    CHECK(offered("quantize a b Q4_K", "Q4_K_M\n") && offered("rope wave", "wavelengths\n"));
+    CHECK(offered("quantize a b Q4_K", "Q4_K_M Q4_K_S\n") && offered("rope wave", "wavelengths\n"));
     CHECK(offered("explain Tom le", "lens\n"));
     CHECK(offered("help perp", "perplexity\n") && offered("inspect LICEN", "LICENSE\n"));
 }

@@ -92,8 +92,6 @@ static void mixtures(void) {
 /* ---- every type from every format ---- */
 
 static void formats(void) {
-    static const int first[] = {TENSOR_F32,  TENSOR_F16,  TENSOR_BF16, TENSOR_Q8_0,
-                                TENSOR_Q4_0, TENSOR_Q4_K, TENSOR_Q5_K, TENSOR_Q6_K};
     Model one, other, copied;
     build_inputs(&quantize_wide);
     if (!model_opened(&copied, at(inputs[1]))) return;
@@ -103,9 +101,10 @@ static void formats(void) {
         if (!model_opened(&one, at("one.gguf"))) continue;
         const Tensor *k = weights_find(&one.weights, "blk.0.attn_k.weight");
         const Tensor *v = weights_find(&one.weights, "blk.2.attn_v.weight");
-        int mixed = first[t] == TENSOR_Q4_K || first[t] == TENSOR_Q5_K;
         int64_t file_type = -1;
-        CHECK(k && v && k->type == first[t] && v->type == (mixed ? TENSOR_Q6_K : first[t]));
+        const Mixture *m = mixture_row(t);
+        CHECK(k && v && k->type == m->type &&
+              v->type == (m->more ? m->more : m->early > 2 ? m->early_v : m->v ? m->v : m->type));
         CHECK(meta_integer(weights_meta(&one.weights, "general.file_type"), &file_type) &&
               file_type == mixture_row(t)->file_type);
         for (int i = 1; i < N_INPUTS; i++) {
@@ -113,7 +112,7 @@ static void formats(void) {
                   *said == 0);
             if (!model_opened(&other, at("other.gguf"))) continue;
             /* Q8_0 stays what it was: its blocks have the scale 1/256, which is not always their largest value's */
-            int same = same_tensors(i == 1 && first[t] == TENSOR_Q8_0 ? &copied.weights : &one.weights, &other.weights);
+            int same = same_tensors(i == 1 && m->type == TENSOR_Q8_0 ? &copied.weights : &one.weights, &other.weights);
             if (!same) printf("    %s from %s\n", type, inputs[i]);
             CHECK(same);
             model_close(&other);
@@ -239,7 +238,7 @@ static void others(void) {
 
 static void threads(void) {
     build_hf(at("hf"), &quantize_wide, TENSOR_F32, 1);
-    for (int t = 3; t < 8; t++) {
+    for (int t = 3; mixture_row(t); t++) {
         const char *type = mixture_row(t)->name;
         CHECK(tool("", "quantize", "%s %s %s -q -j 1", at("hf"), at("one.gguf"), type) == 0);
         CHECK(tool("", "quantize", "%s %s %s -q -j 2", at("hf"), at("two.gguf"), type) == 0);
@@ -256,7 +255,7 @@ static void usage(void) {
         CHECK(tool("", "quantize", "%s", wrong[i]) == 2 && said_line("run: ") && *out == 0);
     CHECK(tool("", "quantize", "--help") == 0 && strstr(out, "usage: ") && strstr(out, "examples:") && *said == 0);
     CHECK(tool("", "quantize", "a b.gguf Q9") == 2 &&
-          said_line("F32, F16, BF16, Q8_0, Q4_0, Q4_K_M, Q5_K_M, Q6_K are"));
+          said_line("Q4_1, Q4_0, Q3_K_L, Q3_K_M, Q3_K_S, Q2_K are)"));
 }
 
 /* Whatever fails leaves the old file as it was, and nothing beside it. */

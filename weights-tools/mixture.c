@@ -1,5 +1,5 @@
 /* weights-tools/mixture.c - types by name. A "mostly Q4_K" file has Q6_K where errors cost most: in the output, and in
- * v and ffn_down of the first and last eighth of the layers and every third one between. */
+ * v and ffn_down of the first and last eighth of the layers and every third one between. The rules are rows' fields. */
 #include "mixture.h"
 
 #include "model/layers/layers.h"
@@ -8,8 +8,31 @@
 #include <string.h>
 
 static const Mixture rows[] = {
-    {"F32", TENSOR_F32, 0},   {"F16", TENSOR_F16, 1},      {"BF16", TENSOR_BF16, 32},   {"Q8_0", TENSOR_Q8_0, 7},
-    {"Q4_0", TENSOR_Q4_0, 2}, {"Q4_K_M", TENSOR_Q4_K, 15}, {"Q5_K_M", TENSOR_Q5_K, 17}, {"Q6_K", TENSOR_Q6_K, 18},
+    {.name = "F32", .type = TENSOR_F32, .file_type = 0},
+    {.name = "F16", .type = TENSOR_F16, .file_type = 1},
+    {.name = "BF16", .type = TENSOR_BF16, .file_type = 32},
+    {.name = "Q8_0", .type = TENSOR_Q8_0, .file_type = 7},
+    {.name = "Q6_K", .type = TENSOR_Q6_K, .file_type = 18},
+    {.name = "Q5_K_M", .type = TENSOR_Q5_K, .file_type = 17, .more = TENSOR_Q6_K},
+    {.name = "Q5_K_S", .type = TENSOR_Q5_K, .file_type = 16},
+    {.name = "Q5_1", .type = TENSOR_Q5_1, .file_type = 9},
+    {.name = "Q5_0", .type = TENSOR_Q5_0, .file_type = 8},
+    {.name = "Q4_K_M", .type = TENSOR_Q4_K, .file_type = 15, .more = TENSOR_Q6_K, .output_of_8 = TENSOR_Q5_K},
+    {.name = "Q4_K_S", .type = TENSOR_Q4_K, .file_type = 14, .early = 4, .early_v = TENSOR_Q5_K, .share = 8,
+     .early_down = TENSOR_Q5_K, .output_of_8 = TENSOR_Q5_K},
+    {.name = "IQ4_NL", .type = TENSOR_IQ4_NL, .file_type = 25, .shared_v = TENSOR_Q5_K, .share = 8,
+     .early_down = TENSOR_Q5_K, .output_of_8 = TENSOR_Q5_K},
+    {.name = "IQ4_XS", .type = TENSOR_IQ4_XS, .file_type = 30, .shared_v = TENSOR_Q5_K, .share = 8,
+     .early_down = TENSOR_Q5_K, .output_of_8 = TENSOR_Q5_K},
+    {.name = "Q4_1", .type = TENSOR_Q4_1, .file_type = 3},
+    {.name = "Q4_0", .type = TENSOR_Q4_0, .file_type = 2},
+    {.name = "Q3_K_L", .type = TENSOR_Q3_K, .file_type = 13, .v = TENSOR_Q5_K, .down = TENSOR_Q5_K,
+     .output = TENSOR_Q5_K},
+    {.name = "Q3_K_M", .type = TENSOR_Q3_K, .file_type = 12, .early = 2, .early_v = TENSOR_Q5_K, .v = TENSOR_Q4_K,
+     .share = 16, .early_down = TENSOR_Q5_K, .down = TENSOR_Q4_K, .output = TENSOR_Q4_K, .output_of_8 = TENSOR_Q5_K},
+    {.name = "Q3_K_S", .type = TENSOR_Q3_K, .file_type = 11, .output_of_8 = TENSOR_Q5_K},
+    {.name = "Q2_K", .type = TENSOR_Q2_K, .file_type = 10, .shared_v = TENSOR_Q4_K, .v = TENSOR_Q3_K,
+     .down = TENSOR_Q3_K, .output = TENSOR_Q3_K, .output_of_8 = TENSOR_Q5_K},
 };
 
 enum { N_ROWS = sizeof rows / sizeof *rows };
@@ -53,34 +76,52 @@ static int keeps_blocks(const Mixture *m, const Item *i) {
     return item_own_type(i) == TENSOR_MXFP4 && is_block_format(m->type);
 }
 
+static int shares_keys(const Config *c) { return c->n_kv_heads > 0 && c->n_heads / c->n_kv_heads >= 4; }
+
 /* Eight experts share attention, so that its matrices are small beside theirs. 0: no type of their own. */
 static int of_eight(const Mixture *m, const Config *c, const Item *i) {
     if (!c->decoder || c->decoder->n_experts != 8) return 0;
-    if (has(i, "attn_output.weight")) return m->type == TENSOR_Q4_K ? TENSOR_Q5_K : 0;
+    if (has(i, "attn_output.weight")) return m->output_of_8 ? m->output_of_8 : m->type;
     return has(i, "attn_v.weight") || has(i, "attn_k.weight") || has(i, "attn_qkv.weight") ? TENSOR_Q8_0 : 0;
+}
+
+static int of_v(const Mixture *m, const Config *c, int layer) {
+    int type = m->more && more_bits(layer, c->n_layers) ? m->more
+               : layer < m->early                       ? m->early_v
+               : m->shared_v && shares_keys(c)          ? m->shared_v
+               : m->v                                   ? m->v : m->type;
+    return (type == TENSOR_Q3_K || type == TENSOR_Q4_K) && is_70b(c) ? TENSOR_Q5_K : type;
+}
+
+static int of_down(const Mixture *m, const Config *c, int layer) {
+    if (m->more && more_bits(layer, c->n_layers)) return m->more;
+    if (m->share && layer < c->n_layers / m->share) return m->early_down;
+    return m->down ? m->down : m->type;
 }
 
 /* The type by name, for a file whose other matrices are m->type, a block format. */
 static int wanted(const Mixture *m, const Config *c, const Item *i, int tied) {
-    int n = c->n_layers, mixed = m->type == TENSOR_Q4_K || m->type == TENSOR_Q5_K;
     if (is_output(i) || (tied && is(i, "token_embd.weight"))) {
         if (i->cols % (size_t)quant_format(m->type)->block != 0) return TENSOR_Q8_0;
         return m->type == TENSOR_Q8_0 ? TENSOR_Q8_0 : TENSOR_Q6_K;
     }
     if (of_eight(m, c, i)) return of_eight(m, c, i);
-    if (has(i, "attn_v.weight") || has(i, "attn_qkv.weight")) {
-        int type = mixed && more_bits(layer_of(i), n) ? TENSOR_Q6_K : m->type;
-        return type == TENSOR_Q4_K && is_70b(c) ? TENSOR_Q5_K : type;
-    }
-    return mixed && has(i, "ffn_down") && more_bits(layer_of(i), n) ? TENSOR_Q6_K : m->type;
+    if (has(i, "attn_v.weight") || has(i, "attn_qkv.weight")) return of_v(m, c, layer_of(i));
+    if (has(i, "ffn_down")) return of_down(m, c, layer_of(i));
+    return m->output && has(i, "attn_output.weight") ? m->output : m->type;
 }
 
 /* What divides the row, where the wanted type does not. */
 static int fallback(const Item *i, int type) {
+    static const int smaller[][2] = {{TENSOR_Q2_K, TENSOR_Q4_0}, {TENSOR_Q3_K, TENSOR_Q4_0}, {TENSOR_Q4_K, TENSOR_Q5_0},
+                                     {TENSOR_Q5_K, TENSOR_Q5_1}, {TENSOR_Q6_K, TENSOR_Q8_0},
+                                     {TENSOR_IQ4_XS, TENSOR_IQ4_NL}};
     if (i->cols % (size_t)quant_format(type)->block == 0) return type;
-    type = type == TENSOR_Q4_K ? TENSOR_Q5_0
-           : type == TENSOR_Q5_K ? TENSOR_Q5_1
-           : type == TENSOR_Q6_K ? TENSOR_Q8_0 : type;
+    for (size_t k = 0; k < sizeof smaller / sizeof *smaller; k++)
+        if (smaller[k][0] == type) {
+            type = smaller[k][1];
+            break;
+        }
     return i->cols % (size_t)quant_format(type)->block == 0 ? type : TENSOR_F16;
 }
 

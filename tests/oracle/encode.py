@@ -15,7 +15,7 @@ from gguf import GGMLQuantizationType as T
 
 N, KINDS = 65536, 9
 PLAIN = (T.F16, T.BF16, T.Q4_0, T.Q4_1, T.Q5_0, T.Q5_1, T.Q8_0)
-SEARCHED = (T.Q4_K, T.Q5_K, T.Q6_K)
+SEARCHED = (T.Q4_K, T.Q5_K, T.Q6_K, T.Q2_K, T.Q3_K, T.IQ4_NL, T.IQ4_XS)
 
 
 def noise(n, seed):

@@ -11,6 +11,8 @@ import argparse, json, os, subprocess, tempfile
 import numpy as np, gguf
 import quantized
 
+KINDS = ("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q5_K_S", "Q5_1", "Q5_0", "Q4_K_M", "Q4_K_S", "IQ4_NL", "IQ4_XS", "Q4_1", "Q4_0",
+         "Q3_K_L", "Q3_K_M", "Q3_K_S", "Q2_K")
 TALES, SEPARATOR = "../shared/data/tales/", "<|endoftext|>"
 D, FF, LAYERS, HEADS, KV, VOCAB, TEXTS, LENGTH = 256, 512, 4, 4, 2, 512, 48, 128
 
@@ -57,7 +59,7 @@ def tales():
     docs, base = documents(), None
     print("| type | in the file | bits a weight | nats a token | beside F32 |\n|---|---|---|---|---|")
     with tempfile.TemporaryDirectory() as tmp:
-        for kind in ("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0"):
+        for kind in KINDS:
             path, bits, inside = quantize(TALES + "tales-1m-f32.gguf", tmp, kind)
             sums, counts = np.array([nll(path, tmp, d) for d in docs]).T
             base = sums if base is None else base
@@ -139,7 +141,7 @@ def gaussian():
         print(f"{counts.sum()} tokens drawn from F32, {of(exact).sum() / counts.sum():.4f} nats a token\n")
         print("| type | in the file | bits a weight | KL, weights alone | KL, the engine | nats a token beside F32 | same first choice |")
         print("|---|---|---|---|---|---|---|")
-        for kind in ("F32", "F16", "BF16", "Q8_0", "Q6_K", "Q5_K_M", "Q4_K_M", "Q4_0"):
+        for kind in KINDS:
             path, bits, inside = quantize(source, tmp, kind)
             alone = kl(log_probs(quantized.forward(quantized.read_gguf(path)[0], ids[:, :-1], quantized.Exact(), None, HEADS, KV))).mean()
             logp = engine(path, ids)
