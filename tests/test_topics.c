@@ -114,7 +114,7 @@ static void wrong_use(void) {
                 {2, "rope table --q 1", "does not use --q"},
                 {2, "rope rotate 1,0", "needs a vector and a position"},
                 {2, "rope rotate 1,0 1.5", "no position"},
-                {2, "rope rotate 1,0,1 1", "not an even number"},
+                {2, "rope rotate 1,0,1 1", "Q: 3 is not an even number"},
                 {2, "rope rotate 1,0 1 --pairing both", "interleaved, half are known"},
                 {2, "rope matrix", "needs a position"},
                 {2, "rope matrix 1 --dims 256", "nobody reads"},

@@ -19,8 +19,7 @@ static void print_row(const Lesson *x, size_t pos) {
     for (int i = 0; i < x->rope.rotary_dim / 2; i++) {
         double angle = x->rope.angle ? x->rope.angle(&x->rope, (int64_t)pos, i) : (double)pos * x->rope.inv_freq[i];
         out_printf(csv ? "%zu,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n" : "%8zu%6d%14.6g%14.6g%14.6f%14.10f%14.10f\n", pos, i,
-                   x->rope.inv_freq[i], TURN / x->rope.inv_freq[i], angle, c[i], s[i],
-                   cited_place("angle"));
+                   x->rope.inv_freq[i], TURN / x->rope.inv_freq[i], angle, c[i], s[i], cited_place("angle"));
     }
 }
 
@@ -151,30 +150,31 @@ static int forms(const Lesson *x, const double *q, int64_t pos, double *v) {
     return 0;
 }
 
+/* A pair of a vector's entries, as the hand of a dial. */
+static PlotHand hand_of(const Lesson *x, const double *v, int pair) {
+    int half = x->rope.rotary_dim / 2, halves = x->config.pairing == ROPE_HALF;
+    int a = halves ? pair : 2 * pair, b = halves ? pair + half : a + 1;
+    return (PlotHand){.angle = atan2(v[b], v[a]), .length = hypot(v[a], v[b]), .from = NAN};
+}
+
 static int draw_rotation(const Lesson *x, const double *v, int64_t pos) {
-    int d = x->d, pairs = x->rope.rotary_dim / 2 < SHOWN ? x->rope.rotary_dim / 2 : SHOWN;
+    int pairs = x->rope.rotary_dim / 2 < SHOWN ? x->rope.rotary_dim / 2 : SHOWN;
     PlotHand *hands = calloc(2 * (size_t)pairs, sizeof *hands);
     char(*names)[24] = calloc((size_t)pairs, sizeof *names), about[300];
     const char **columns = calloc((size_t)pairs, sizeof *columns);
     static const char *const legend[] = {"before", "after"};
     double longest = 1e-30;
     int code = hands && names && columns ? 0 : fail("out of memory");
-    for (int pass = 0; code == 0 && pass < 2; pass++)
-        for (int i = 0; i < pairs; i++) {
-            int halves = x->config.pairing == ROPE_HALF, a = halves ? i : 2 * i,
-                b = halves ? i + x->rope.rotary_dim / 2 : a + 1;
-            double length = hypot(v[a], v[b]), angle = atan2(v[b], v[a]);
-            if (pass == 0) {
-                longest = fmax(longest, length);
-                snprintf(names[i], sizeof *names, "pair %d", i);
-                columns[i] = names[i];
-                continue;
-            }
-            double by = (double)pos * x->rope.inv_freq[i];
-            hands[2 * i] = (PlotHand){.angle = angle, .length = length / longest, .from = NAN};
-            hands[2 * i + 1] = (PlotHand){.angle = angle + by, .length = length / longest, .from = angle};
-        }
-    (void)d;
+    for (int i = 0; i < pairs; i++) longest = fmax(longest, hand_of(x, v, i).length);
+    for (int i = 0; code == 0 && i < pairs; i++) {
+        PlotHand before = hand_of(x, v, i);
+        before.length /= longest;
+        hands[2 * i] = before;
+        hands[2 * i + 1] = (PlotHand){.angle = before.angle + (double)pos * x->rope.inv_freq[i],
+                                      .length = before.length, .from = before.angle};
+        snprintf(names[i], sizeof *names, "pair %d", i);
+        columns[i] = names[i];
+    }
     snprintf(about, sizeof about, "%s, position %lld", x->of, (long long)pos);
     PlotDials p = {.title = "A vector turns, pair by pair",
                    .subtitle = about,
@@ -214,13 +214,14 @@ static void print_rotation(const Lesson *x, const double *v) {
 int rope_turn(Args *a) {
     Lesson x = {0};
     double q[2 * ROPE_MAX_PAIRS], pos;
-    int n, m,
-        code = a->n_words < 3 ? usage("rope rotate needs a vector and a position: ./run rope rotate 1,0,1,0 3") : 0;
-    if (code == 0) code = lesson_numbers("Q", a->words[1], q, 2 * ROPE_MAX_PAIRS, &n);
+    int n, m, code;
+    if (a->n_words < 3) return usage("rope rotate needs a vector and a position: ./run rope rotate 1,0,1,0 3");
+    code = lesson_numbers("Q", a->words[1], q, 2 * ROPE_MAX_PAIRS, &n);
     if (code == 0) code = lesson_numbers("POS", a->words[2], &pos, 1, &m);
     if (code == 0 && (pos != floor(pos) || fabs(pos) > 1e15)) code = usage("POS: %s is no position", a->words[2]);
-    if (code == 0) code = lesson_open(&x, a, 3, n, " --theta  --pairing  --rope  -c ");
-    else return code;
+    if (code == 0 && n % 2) code = usage("Q: %d is not an even number of entries", n);
+    if (code) return code;
+    code = lesson_open(&x, a, 3, n, " --theta  --pairing  --rope  -c ");
     if (code == 0 && n != x.d) code = usage("Q has %d numbers, and a head has %d", n, x.d);
     double *v = code == 0 ? calloc(4 * (size_t)x.d, sizeof *v) : NULL;
     if (code == 0) code = v ? forms(&x, q, (int64_t)pos, v) : fail("out of memory");

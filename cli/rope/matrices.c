@@ -52,12 +52,13 @@ static void print_matrix(const Lesson *x, const double *m, const double *e, int6
 int rope_matrix(Args *a) {
     Lesson x = {0};
     double pos;
-    int n, code = a->n_words < 2 ? usage("rope matrix needs a position: ./run rope matrix 3") : 0;
-    if (code == 0) code = lesson_numbers("N", a->words[1], &pos, 1, &n);
+    int n, code;
+    if (a->n_words < 2) return usage("rope matrix needs a position: ./run rope matrix 3");
+    code = lesson_numbers("N", a->words[1], &pos, 1, &n);
     if (code == 0 && (pos != floor(pos) || fabs(pos) > 1e6))
         code = usage("N: %s is no position up to a million", a->words[1]);
-    if (code == 0) code = lesson_open(&x, a, 2, 8, " --theta  --dims  --pairing  --rope  -c ");
-    else return code;
+    if (code) return code;
+    code = lesson_open(&x, a, 2, 8, " --theta  --dims  --pairing  --rope  -c ");
     if (code == 0 && x.d > 128) code = usage("a head of %d makes a matrix that nobody reads; --dims 8", x.d);
     size_t size = code ? 0 : (size_t)x.d * (size_t)x.d;
     double *m = code ? NULL : calloc(6 * size, sizeof *m), *e = m ? m + size : NULL, *B = m ? m + 2 * size : NULL;

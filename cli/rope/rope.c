@@ -21,7 +21,7 @@ const Topic rope_topics[] = {
     {"axes", "LAYOUT [MODEL]", "positions of several axes: images and video between words", rope_axes},
     {0}};
 
-int lesson_numbers(const char *option, const char *list, double *out_, int most, int *n) {
+int lesson_numbers(const char *option, const char *list, double *to, int most, int *n) {
     *n = 0;
     for (const char *s = list; *s;) {
         char *end;
@@ -33,7 +33,7 @@ int lesson_numbers(const char *option, const char *list, double *out_, int most,
         if (end == s || !isfinite(v) || (*end && !strchr(", ", *end)))
             return usage("%s: \"%s\" is not a list of numbers such as 1,0,0.5", option, list);
         if (*n == most) return usage("%s: at most %d numbers", option, most);
-        out_[(*n)++] = v;
+        to[(*n)++] = v;
         s = end;
     }
     return *n ? 0 : usage("%s: the list is empty", option);
@@ -60,8 +60,8 @@ static int usual_frequencies(Lesson *x, int usual_dims) {
     int n, code = l->thetas ? lesson_numbers("--theta", l->thetas, &theta, 1, &n) : 0;
     if (code) return code;
     x->d = l->dims ? (int)l->dims : usual_dims;
-    if (x->d % 2 || x->d > 2 * ROPE_MAX_PAIRS) return usage("--dims: %d is not an even number up to %d", x->d,
-                                                            2 * ROPE_MAX_PAIRS);
+    if (x->d % 2 || x->d > 2 * ROPE_MAX_PAIRS)
+        return usage("--dims: %d is not an even number up to %d", x->d, 2 * ROPE_MAX_PAIRS);
     if (!(x->numbers = calloc(1, sizeof *x->numbers))) return fail("out of memory");
     *x->numbers = (RopeNumbers){.n_ctx_train = 256, .n_layers = 1, .n_pairs = x->d / 2,
                                 .n_ctx = x->a->context.n ? x->a->context.n : 1024};
