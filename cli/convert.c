@@ -58,7 +58,7 @@ static void list_view(const View *v, int is_tf) {
         k += snprintf(shape + k, sizeof shape - (size_t)k, "%s%zu", d ? ", " : "", v->shape[d]);
     char gguf[ROFORMER_NAME_MAX] = "";
     const RoformerName *row = roformer_names_find(is_tf ? ROFORMER_IN_TF : ROFORMER_IN_TORCH, v->name, &layer);
-    if (row && roformer_names_write(gguf, row, ROFORMER_IN_GGUF, layer, 0)) k = 0;
+    if (row) roformer_names_write(gguf, row, ROFORMER_IN_GGUF, layer, 0);
     base_error(line, sizeof line, 0, "%s  [%s]  %s%s%s", v->name, shape, elem_name(v->type), *gguf ? "  -> " : "",
                gguf);
     out_printf("%s\n", line); /* base_error: names come from files, no control character may reach a terminal */

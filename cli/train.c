@@ -64,8 +64,7 @@ static int save_curve(Training *t, char *err, size_t errlen) {
     return rc == 0 && o->svg ? curve_write_svg(&t->curve, o->svg, err, errlen) : rc;
 }
 
-/* The table before the checkpoint: a table that is ahead is cut when the run goes on, one that is behind is not whole.
- * */
+/* The table before the checkpoint: a table that is ahead is cut when the run goes on, one behind is not whole. */
 static int on_save(void *arg, uint64_t step, char *err, size_t errlen) {
     Training *t = arg;
     int rc = save_curve(t, err, errlen);
@@ -155,8 +154,7 @@ int run_train(int argc, char **argv) {
     if (!text_ends_with(o.out, ".gguf"))
         return usage("%s: the name of what is written must end in .gguf", o.out);
     const char *twice = clash(&o);
-    if (twice) return usage("%s: is read or written already: write under another name",
-                                   twice);
+    if (twice) return usage("%s: is read or written already: write under another name", twice);
     if (!o.resume && !o.force && file_is_regular(o.out))
         return fail("%s: is there already, and stays as it is; --force writes over it", o.out);
     int code = confine_training(&o);

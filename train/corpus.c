@@ -105,8 +105,7 @@ static int make_copy(const BatchPlan *p, Page *page, Rng *r) {
     return 0;
 }
 
-/* Keys of two ids, values of one: k k v .., text, k k v .. in another order. A value is known from the second time on.
- * */
+/* Keys of two ids, values of one: k k v .., text, k k v .. in another order. A value is known from its second time. */
 static int make_recall(const BatchPlan *p, Page *page, Rng *r) {
     enum { MOST = 32, KEY = 2, PAIR = KEY + 1 };
     size_t room = page->most - page->n, most = room / (2 * PAIR) < MOST ? room / (2 * PAIR) : MOST,
