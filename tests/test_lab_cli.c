@@ -229,16 +229,26 @@ static void other_ways(void) {
     CHECK(!isnan(number_at("-4,", 1)));
 }
 
-/* A piece that ends a line is one field of a row; JSON has no control character of a prompt's, nor one of C1. */
-static void controls(void) {
-    const char *model = test_tmp("lines.gguf"), *prompt = test_tmp("csi.txt");
-    size_t n, at = 0;
+/* The model with piece `to` in place of `from`, which is as long. */
+static const char *other_piece(const char *from, const char *to) {
+    const char *model = test_tmp("lines.gguf");
+    size_t n, len = strlen(from), at = 8;
     char *file = file_read("model/tales-1m.gguf", &n);
-    while (at + 7 < n && memcmp(file + at, "\xe2\x96\x81" "From", 7) != 0) at++;
-    memcpy(file + at + 3, "F\n\"m", 4);
+    while (at + len < n && ((unsigned char)file[at - 8] != len || memcmp(file + at, from, len) != 0)) at++;
+    memcpy(file + at, to, len);
     file_write(model, file, n);
     free(file);
+    return model;
+}
+
+/* A piece that ends a line is one field of a row, and one word of a table; JSON has no control character of a prompt's,
+ * nor one of C1. */
+static void controls(void) {
+    const char *prompt = test_tmp("csi.txt"), *model = other_piece("\xe2\x96\x81" "From", "\xe2\x96\x81" "F\n\"m");
     CHECK(run("explain %s One lens --csv", model) == 0 && strstr(out, ",841,\"F\n\"\"m\","));
+    model = other_piece("Z", "\n");
+    CHECK(run("explain %s \"One\n\" lens", model) == 0 && strstr(out, "behind \"?\" (2)"));
+    CHECK(run("explain %s \"One\n\" state --attention linear", model) == 0 && strstr(out, "\n    2  ?      "));
     file_write(prompt, "\xc2\x9b" "1mOne\x1b", 8);
     CHECK(run("-f %s --json --max-tokens 2 -t 0", prompt) == 0 && strstr(out, "\\u009b1mOne\\u001b"));
 }

@@ -3,6 +3,7 @@
 
 #include "base/base.h"
 #include "base/system.h"
+#include "lab/plot/parts.h"
 
 #include <errno.h>
 #include <stdio.h>
@@ -42,6 +43,20 @@ char *explain_word(const Tokenizer *t, int id) {
     if (word && at == 0) at = (size_t)snprintf(word, 32, "#%d", id);
     if (word) word[at] = 0;
     return word;
+}
+
+void explain_put_word(const char *word, size_t width) {
+    size_t n = strlen(word), columns = 0;
+    for (size_t at = 0, len; at < n; at += len) {
+        uint32_t cp;
+        int bytes = utf8_decode(word + at, n - at, &cp);
+        int seen = bytes > 0 && cp >= 0x20 && (cp < 0x7f || cp >= 0xa0);
+        len = bytes > 0 ? (size_t)bytes : 1;
+        if (width && columns + 2 > width) break;
+        columns += seen ? plot_columns(word + at, len) : 1;
+        out_bytes(seen ? word + at : "?", seen ? len : 1);
+    }
+    for (; columns < width; columns++) out_bytes(" ", 1);
 }
 
 static int take_words(Explain *x) {

@@ -10,7 +10,7 @@ typedef struct {
     Engine e;
     int *ids;
     size_t n;
-    char **words; /* [n]: what each id says, for people: control characters and the sign for a space made visible */
+    char **words; /* [n]: explain_word of each id */
     Trace t;
 } Explain;
 
@@ -18,8 +18,10 @@ typedef struct {
  * like count as such. 0, or an exit code after saying why; explain_close comes in any case. */
 int explain_open(Explain *x, Args *a);
 /* What an id says: its piece, without the sign for a space in front of a word; a number where it says nothing.
- * malloc'ed; NULL without memory. */
+ * malloc'ed; NULL without memory. Pieces are the model's file's, control characters and all. */
 char *explain_word(const Tokenizer *t, int id);
+/* A word among a table's, in so many columns; 0: in as many as it takes. What is no character to look at is "?". */
+void explain_put_word(const char *word, size_t width);
 void explain_close(Explain *x);
 /* x->t: everything attention saw; of --layer alone where it is given. turn: other angles, or NULL. */
 int explain_trace(Explain *x, ProbeTurn turn, void *turn_arg, size_t origin);

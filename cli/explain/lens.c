@@ -2,7 +2,6 @@
 #include "explain.h"
 
 #include "lab/explain/lens.h"
-#include "lab/plot/parts.h"
 #include "model/encoder.h"
 #include "model/sampler.h"
 
@@ -15,15 +14,9 @@
 enum { BEST = 5 };
 
 /* What an id says, in so many columns. */
-static void put_word(const Explain *x, int id, int width) {
+static void put_word(const Explain *x, int id, size_t width) {
     char *word = explain_word(x->e.tokenizer, id);
-    size_t n = word ? strlen(word) : 0, len = 0, columns = 0, wide;
-    for (uint32_t cp; len < n; len += wide, columns += plot_columns(word + len - wide, wide)) {
-        wide = (size_t)utf8_decode(word + len, n - len, &cp);
-        if (wide == 0 || columns + 2 > (size_t)width) break;
-    }
-    if (len) out_text(word, len);
-    for (; columns < (size_t)width; columns++) out_bytes(" ", 1);
+    explain_put_word(word ? word : "", width);
     free(word);
 }
 
@@ -91,7 +84,9 @@ static void print_lens(const Explain *x, const Candidate *best, size_t query) {
                 }
         return;
     }
-    out_printf("\nbehind \"%s\" (%zu) each layer would say\n\n", x->words[query], query);
+    out_printf("\nbehind \"");
+    explain_put_word(x->words[query], 0);
+    out_printf("\" (%zu) each layer would say\n\n", query);
     for (int l = 0; l < layers; l++) {
         out_printf("layer %2d ", l);
         for (int k = 0; k < BEST; k++) {

@@ -139,10 +139,11 @@ static void print_state(const Explain *x, const Filling *f, int l) {
         if (x->a->show.csv)
             out_printf("%d,%zu,%.9g,%.9g,%.9g,%.9g,%s\n", l, i, f[i].S, f[i].z, f[i].sum, f[i].negative,
                        cited_place("state"));
-        else if (i < 20 || i + 4 > x->n)
-            out_printf("%5zu  %-16.16s%10.3f%10.3f%10.3f%9.0f%%\n", i, x->words[i], f[i].S, f[i].z, f[i].sum,
-                       100 * f[i].negative);
-        else if (i == 20) out_printf("  ..\n");
+        else if (i < 20 || i + 4 > x->n) {
+            out_printf("%5zu  ", i);
+            explain_put_word(x->words[i], 16);
+            out_printf("%10.3f%10.3f%10.3f%9.0f%%\n", f[i].S, f[i].z, f[i].sum, 100 * f[i].negative);
+        } else if (i == 20) out_printf("  ..\n");
     if (x->a->show.csv) return;
     double state = filling_state_bytes(m), now = filling_cache_bytes(m, x->n),
            whole = filling_cache_bytes(m, (size_t)m->config.n_ctx_train);
