@@ -26,7 +26,7 @@ static int open_sentence(Lines *l, size_t *width) {
     return 0;
 }
 
-/* What stands in front of a text of that task; out stays where there is none of that name. An exit code. */
+/* What stands in front of a text of that task; NULL: of the usual one. An exit code. */
 static int take_prompt(Lines *l, const char *task) {
     char known[600];
     const char *prompt = sentence_prompt(&l->sentence, task);
@@ -35,7 +35,7 @@ static int take_prompt(Lines *l, const char *task) {
     if (!prompt && !*known) return fail("%s: --task: its files name no tasks: leave it out", l->a->model);
     if (!prompt) return usage("--task: there is no \"%s\"; this model has %s", task, known);
     l->prompt = *prompt ? prompt : NULL;
-    if (l->a->show.verbose && l->prompt) fprintf(stderr, "  in front of each text: \"%s\"\n", prompt);
+    if (l->a->show.verbose && l->prompt) answer_line("  in front of each text: \"%s\"", prompt);
     return 0;
 }
 

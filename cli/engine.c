@@ -131,7 +131,7 @@ static void describe(const Model *m, const Tokenizer *t) {
     if (t) fprintf(stderr, "; tokenizer: %s, %zu pieces", tokenizer_kind(t), tokenizer_size(t));
     fputc('\n', stderr);
     for (size_t i = 0; i < m->weights.n_tensors; i++)
-        if (!m->used[i]) fprintf(stderr, "  not used: tensor %s\n", m->weights.tensors[i].name);
+        if (!m->used[i]) answer_line("  not used: tensor %s", m->weights.tensors[i].name);
 }
 
 void engine_close(Engine *e) {

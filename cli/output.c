@@ -89,7 +89,9 @@ static void remark(const char *fmt, va_list ap) {
     if (!line) return;
     for (unsigned char *p = (unsigned char *)line; *p; p++) {
         int c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
-        if (c1 || *p == 0x7f || (*p < 0x20 && *p != '\n' && *p != '\t')) *p = '?', p += c1, *p = '?';
+        if (!c1 && *p != 0x7f && (*p >= 0x20 || *p == '\n' || *p == '\t')) continue;
+        if (c1) *p++ = '?';
+        *p = '?';
     }
     fprintf(stderr, "%s\n", line);
     free(line);

@@ -249,6 +249,12 @@ static void controls(void) {
     model = other_piece("Z", "\n");
     CHECK(run("explain %s \"One\n\" lens", model) == 0 && strstr(out, "behind \"?\" (2)"));
     CHECK(run("explain %s \"One\n\" state --attention linear", model) == 0 && strstr(out, "\n    2  ?      "));
+    const char *folder = test_tmp("spoken");
+    const char said_first[] = "{\"prompts\":{\"query\":\"a\\u001bb\"},\"default_prompt_name\":\"query\"}";
+    build_hf(folder, &(BuildShape){.d = 32, .ff = 32, .layers = 1, .heads = 2, .kv_heads = 2, .n_ctx = 16}, TENSOR_F32,
+             1);
+    file_write(test_in(folder, "config_sentence_transformers.json"), said_first, sizeof said_first - 1);
+    CHECK(run("embed %s One -v", folder) == 0 && strstr(said, "in front of each text: \"a?b\""));
     file_write(prompt, "\xc2\x9b" "1mOne\x1b", 8);
     CHECK(run("-f %s --json --max-tokens 2 -t 0", prompt) == 0 && strstr(out, "\\u009b1mOne\\u001b"));
 }
