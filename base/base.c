@@ -30,12 +30,15 @@ int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap)
         memcpy(err + front, line + len - (most - front), most - front + 1);
         if (most - front > 3) memcpy(err + front, "...", 3);
     }
-    for (char *p = err; *p; p++) { /* names come from files: no control character (C0, DEL, C1) may reach a terminal */
-        unsigned char c = (unsigned char)*p, next = (unsigned char)p[1];
-        if (c < 0x20 || c == 0x7f) *p = '?';
-        if (c == 0xc2 && next >= 0x80 && next < 0xa0) p[0] = p[1] = '?';
-    }
+    text_harmless(err, "");
     return code;
+}
+
+void text_harmless(char *s, const char *keep) {
+    for (unsigned char *p = (unsigned char *)s; *p; p++) {
+        if ((*p < 0x20 && !strchr(keep, *p)) || *p == 0x7f) *p = '?';
+        if (*p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0) p[0] = p[1] = '?'; /* C1 */
+    }
 }
 
 int base_complain(ErrorLine *line, const char *fmt, ...) {

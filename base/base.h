@@ -1,5 +1,4 @@
-/* base/base.h - what every folder may use: error lines, checked sizes, arrays that grow, 2 pi, loads, UTF-8, mapped
- * files.
+/* base/base.h - what every folder may use: error lines, checked sizes, growing arrays, loads, UTF-8, mapped files.
  *
  *     char err[256];
  *     if (size_mul(n, 4, &bytes)) ... else return base_error(err, sizeof err, -EINVAL, "%s: too large", path);
@@ -17,10 +16,11 @@ _Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian machines a
 #define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MOST_COUNTED (SIZE_MAX > UINT32_MAX ? 1e15 : 2e9) /* the most that is counted of ids and positions */
 
-/* One line into err; returns code. Control characters, of names and file contents, become '?'; a line longer than err
- * loses its middle: the file stays in front, the reason behind. */
+/* One line into err; returns code. One too long for err keeps its front, the file, and its end, the reason. */
 int base_error(char *err, size_t errlen, int code, const char *fmt, ...) BASE_PRINTF(4, 5);
 int base_verror(char *err, size_t errlen, int code, const char *fmt, va_list ap);
+/* Control characters, of names and files' contents, become '?', but those of keep; an error line has none. */
+void text_harmless(char *s, const char *keep);
 
 /* Of the complaints about a file the first stays: "name: what is wrong" in err, -EINVAL in rc. Returns rc. */
 typedef struct { const char *name; char *err; size_t errlen; int rc; } ErrorLine;

@@ -169,8 +169,9 @@ static int take_head(Comparison *c) {
     else fprintf(f, "# attention: softmax, keys and values as %s\n", cache_formats[c->cache].name);
     fprintf(f, "# seed: none, as nothing is drawn\n");
     int rc = close_written(f) ? -1 : 0;
-    for (char *s = head; rc == 0 && *s; s++) /* of names of files */
-        if (((unsigned char)*s < 0x20 && *s != '\n') || (*s == '\n' && s[1] && s[1] != '#')) *s = '?';
+    for (char *s = head; rc == 0 && *s; s++) /* in the name of a file */
+        if (*s == '\n' && s[1] && s[1] != '#') *s = '?';
+    if (rc == 0) text_harmless(head, "\n");
     if (rc == 0) rc = compare_table_head(&c->table, head, c->bin > 0, c->e.err, sizeof c->e.err);
     free(head);
     return rc ? fail("out of memory") : 0;

@@ -87,12 +87,7 @@ static void remark(const char *fmt, va_list ap) {
     if (line) vsnprintf(line, (size_t)n + 1, own, ap);
     free(own);
     if (!line) return;
-    for (unsigned char *p = (unsigned char *)line; *p; p++) {
-        int c1 = *p == 0xc2 && p[1] >= 0x80 && p[1] < 0xa0;
-        if (!c1 && *p != 0x7f && (*p >= 0x20 || *p == '\n' || *p == '\t')) continue;
-        if (c1) *p++ = '?';
-        *p = '?';
-    }
+    text_harmless(line, "\n\t");
     fprintf(stderr, "%s\n", line);
     free(line);
 }

@@ -117,6 +117,7 @@ static int finish_cell(Reader *r) {
 static int take_line(Reader *r, const char *s, size_t n) {
     char *line = strndup(s, n);
     int rc = 0;
+    if (line) text_harmless(line, "");
     if (!line || memchr(s, 0, n)) rc = line ? wrong(r, "holds a byte 0") : no_memory(r);
     else if (strncmp(line, cell_line, sizeof cell_line - 1) == 0) {
         free(r->spec);
@@ -170,6 +171,7 @@ static int take_head(Reader *r, const char *text, size_t n, int by_position) {
     char *head = strndup(text, n);
     int rc = 0;
     if (!head) return no_memory(r);
+    text_harmless(head, "\n");
     if (!t->head) rc = compare_table_head(t, head, by_position, r->err, r->errlen);
     else if (t->by_position != by_position)
         rc = base_error(r->err, r->errlen, -EINVAL, "%s: is of another run: one of both goes by position", r->name);

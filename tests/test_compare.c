@@ -377,6 +377,12 @@ static void contradicted(void) {
     CHECK(run("compare --merge %s", b) == 1);
     file_write(b, "rope,length\n", 12);
     CHECK(run("compare --merge %s %s", a, b) == 1 && said_line("no table"));
+    char *spoken = strdup(whole);
+    memcpy(strstr(spoken, "\nyarn,32,"), "\nya\033n", 5);
+    memcpy(strstr(spoken, "text file: ") + 11, "\033", 1);
+    file_write(b, spoken, strlen(spoken));
+    free(spoken);
+    CHECK(run("compare --merge %s", b) == 0 && strstr(out, "\nya?n ") && !strchr(out, 033));
     CHECK(run("compare --merge /nowhere") == 1 && said_line("/nowhere"));
     CHECK(run("compare --merge %s", test_folder("bare")) == 1 && said_line("*.csv"));
     free(whole);
