@@ -86,8 +86,8 @@ int explain_shift(Args *a) {
     size_t by = a->explain.shift < 0 ? 1000 : (size_t)a->explain.shift;
     Place p;
     int code = explain_options(a, " --layer  --head  --shift ");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     if (code == 0 && x.e.model.config.mask != MASK_CAUSAL)
         code = fail("shift is for models that read from left to right");
     if (code == 0) code = explain_place(&x, &p);
@@ -141,8 +141,8 @@ int explain_pairing(Args *a) {
     double loss[2];
     char text[2][400];
     int code = explain_options(a, " ");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     const Config *c = &x.e.model.config;
     if (code == 0) code = needs_rope(&x.e, "pairing");
     if (code == 0 && c->mask != MASK_CAUSAL) code = fail("pairing is for models that read from left to right");

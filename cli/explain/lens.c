@@ -105,8 +105,8 @@ int explain_lens(Args *a) {
     Explain x;
     Place p;
     int code = explain_options(a, " --query ");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     if (code == 0) code = explain_place(&x, &p);
     if (code == 0 && x.e.model.config.vocab_size < BEST) code = fail("the vocabulary has fewer than %d tokens", BEST);
     Candidate *best = code == 0 ? calloc((size_t)x.e.model.config.n_layers * x.n * BEST, sizeof *best) : NULL;
@@ -215,8 +215,8 @@ int explain_next(Args *a) {
     int code = explain_options(a, " ");
     if (code == 0 && a->sampling.temperature == 0)
         return usage("next: temperature 0 draws nothing, it takes the first; give one above 0 (-t)");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     if (code == 0 && x.e.model.config.mask != MASK_CAUSAL)
         code = fail("next is for models that read from left to right; fill shows the candidates of a [MASK]");
     if (code == 0) code = explain_trace(&x, NULL, NULL, 0);

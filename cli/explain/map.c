@@ -276,8 +276,8 @@ int explain_heads(Args *a) {
     double *weights = NULL;
     HeadKind *kinds = NULL;
     int code = explain_options(a, " --layer ");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     if (code == 0 && a->explain.layer >= x.e.model.config.n_layers)
         code = usage("--layer %lld: layers are 0 to %d", a->explain.layer, x.e.model.config.n_layers - 1);
     if (code == 0) code = twice(&x, &begin, &period);

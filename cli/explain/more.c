@@ -84,8 +84,8 @@ int explain_use(Args *a) {
     Explain x;
     Place p;
     int code = explain_options(a, " --layer  --head ");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     const Config *c = &x.e.model.config;
     int half = c->rope.rotary_dim / 2;
     if (code == 0) code = needs_rope(&x.e, "use");
@@ -163,8 +163,8 @@ int explain_state(Args *a) {
     Explain x;
     Place p;
     int code = explain_options(a, " --layer ");
-    if (code == 0) code = explain_open(&x, a);
-    else return code;
+    if (code) return code;
+    code = explain_open(&x, a);
     if (code == 0 && !x.e.model.config.linear.form)
         code = fail("%s: has softmax attention, which keeps keys and values; state is for linear attention (try "
                     "--attention linear)", a->model);
