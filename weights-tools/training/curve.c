@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 static const char head[] = "step,loss,rate,norm,tokens,seconds,held,first,again,answer\n";
 enum { COLUMNS = 10 };
@@ -56,6 +57,8 @@ static int read_line(CoursePoint *p, const char *line, const char *end) {
 
 int curve_read(Curve *c, const char *path, uint64_t step, char *err, size_t errlen) {
     MappedFile f;
+    struct stat st;
+    if (stat(path, &st) == 0 && S_ISREG(st.st_mode) && st.st_size == 0) return 0;
     int rc = file_map(&f, path, err, errlen);
     if (rc == -ENOENT) return 0;
     if (rc) return rc;

@@ -17,8 +17,8 @@ typedef struct {
 } Curve;
 
 int curve_add(Curve *c, const CoursePoint *p); /* 0 or -ENOMEM */
-/* Points 1 .. step of a file that curve_write_csv made; a file that is not there has none. 0, or a negative errno and a
- * line. */
+/* Points 1 .. step of a file that curve_write_csv made; a file that is not there, or is empty, has none. 0, or a
+ * negative errno and a line. */
 int curve_read(Curve *c, const char *path, uint64_t step, char *err, size_t errlen);
 /* step,loss,rate,norm,tokens,seconds,held,first,again,answer; what was not measured is empty. */
 int curve_write_csv(const Curve *c, const char *path, char *err, size_t errlen);
