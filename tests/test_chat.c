@@ -144,7 +144,6 @@ static void names(void) {
  * text is about what no conversation here has, or nothing that is printed. */
 static const struct { const char *file, *from, *to, *row; } edits[] = {
     {"zephyr", "eos_token }}", "bos_token }}", NULL},
-    {"zephyr", "eos_token }}\n{% e", "eos_token -}}\n{% e", NULL},
     {"chatml", "{% for", "{{ '<|im_start|>system\\nYou are Pip.<|im_end|>\\n' }}{% for", NULL},
     {"chatml", "{% for", "You are Pip.{% for", NULL},
     {"chatml", "{% for", "{% set told = \"Pip\" %}{% for", NULL},
