@@ -7,6 +7,7 @@
 #include "base/paths.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define GGUF "-q -f --name m --no-tokenizer"
@@ -66,7 +67,7 @@ static void metas(void) {
 /* What params.json may say beside the golden's, and Hugging Face's config.json of the same. */
 static void settings(void) {
     static const struct { const char *params, *config; } rows[] = {
-        {"\"norm_eps\": 1e-05, \"use_scaled_rope\": true",
+        {"\"norm_eps\": 1e-05, \"use_scaled_rope\": 1",
          "\"rms_norm_eps\": 1e-05, \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": "
          "1.0, \"high_freq_factor\": 4.0, \"original_max_position_embeddings\": 8192}"},
         {"\"norm_eps\": 1e-05, \"max_seq_len\": 8192, \"n_kv_heads\": 2, \"use_scaled_rope\": false, \"moe\": null",
@@ -134,6 +135,18 @@ static void mistral_and_llama2c(void) {
     golden_into("authors.hf.json", folder, "config.json"); /* which is not what the authors' file is read by */
     CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 0 && same_tensors(hf, m, 21));
     keys_are(m, (const Key[]){{"llama.attention.sliding_window", "absent"}, {"llama.rope.freq_base", "1e+06"}}, 2);
+    /* a head that is not there is missing, but where it is said to be tied */
+    size_t n, at = 0;
+    char *file = file_read(test_in(folder, "consolidated.safetensors"), &n);
+    while (file && at + 15 < n && memcmp(file + at, "\"output.weight\"", 15) != 0) at++;
+    CHECK(file && at + 15 < n);
+    if (file) file[at + 1] = 'x', file_write(test_in(folder, "consolidated.safetensors"), file, n);
+    free(file);
+    CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 && said_line("tensor lm_head.weight is missing"));
+    golden_with(test_in(folder, "params.json"), "authors.mistral.json", "\"dim\"",
+                "\"tied_embeddings\": true, \"dim\"");
+    CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 &&
+          said_line("tensor xutput.weight: no mistral known here"));
     /* what it says of itself wins; its head is the embeddings; a mask and an optimizer are not the model's */
     CHECK(tool("", "convert", "%s/ckpt.pt %s " GGUF, folder, m) == 0 && same_tensors(hf, m, 20));
     keys_are(m, (const Key[]){{"llama.context_length", "64"}, {"llama.rope.freq_base", "10000"},

@@ -128,12 +128,14 @@ static int check_numbers(const Params *p) {
     return 0;
 }
 
+static int is_scaled(const Params *p) { return json_truth(json_get(p->o, "use_scaled_rope")); }
+
 /* How far the model was trained, where the file does not say so: by what tells one publication from another. */
 static double context(const Params *p, const Report *r) {
     double said = number(p, "max_position_embeddings", number(p, "max_seq_len", 0));
     double theta = number(p, "rope_theta", 10000), eps = number(p, "norm_eps", 1e-5);
     if (said > 0) return said;
-    double n = p->mistral ? 32768 : json_flag(p->o, "use_scaled_rope", 0) ? 131072 : theta == 500000 ? 8192
+    double n = p->mistral ? 32768 : is_scaled(p) ? 131072 : theta == 500000 ? 8192
                : theta == 1000000 ? 16384 : eps < 1e-5 ? 2048 : 4096;
     report_note(r, "%s: does not say how long a text was in training: %.0f tokens, as models of its settings were",
                 p->path, n);
@@ -145,9 +147,10 @@ static size_t rows_of(const Source *s, const char *name) {
     return v && v->n_dims == 2 ? v->shape[0] : 0;
 }
 
-static int is_tied(const Source *s) {
+/* Where a file without a head does not say that it is tied, the head is missing. */
+static int is_tied(const Source *s, const Params *p) {
     const View *head = view_called(s, "output.weight"), *words = view_called(s, "tok_embeddings.weight");
-    return !head || view_is_same(head, words) || view_equal(head, words);
+    return head ? view_is_same(head, words) || view_equal(head, words) : json_truth(json_get(p->o, "tied_embeddings"));
 }
 
 /* The config.json of a Hugging Face folder of this model. */
@@ -164,13 +167,13 @@ static void write_config(const Source *s, const Params *p, Buffer *b, const Repo
     else buffer_print(b, "null");
     buffer_print(b, ",\"rms_norm_eps\":%.17g,\"rope_theta\":%.17g,\"max_position_embeddings\":%.17g",
                  number(p, "norm_eps", 1e-5), theta, context(p, r));
-    buffer_print(b, ",\"tie_word_embeddings\":%s,\"sliding_window\":", is_tied(s) ? "true" : "false");
+    buffer_print(b, ",\"tie_word_embeddings\":%s,\"sliding_window\":", is_tied(s, p) ? "true" : "false");
     if (window > 0) buffer_print(b, "%.17g", window);
     else buffer_print(b, "null");
     if (words == 128256) /* LLaMA 3's: of a text, of a message, of a turn */
         buffer_print(b, ",\"bos_token_id\":128000,\"eos_token_id\":[128001,128008,128009]");
     else if (!p->settings) buffer_print(b, ",\"bos_token_id\":1,\"eos_token_id\":2");
-    if (json_flag(p->o, "use_scaled_rope", 0)) {
+    if (is_scaled(p)) {
         report_note(r, "%s: use_scaled_rope does not say the factor: 8, as Meta's code has it (config.json of LLaMA "
                     "3.2 says 32: --config takes one)", p->path);
         buffer_print(b, ",\"rope_scaling\":{\"rope_type\":\"llama3\",\"factor\":8,\"low_freq_factor\":1,"
