@@ -211,6 +211,8 @@ static int to_safetensors(Job *j) {
         describe_config(&j->m, &text);
         sidecars_write(&s, "config.json", text);
     } else if (j->config_path) sidecars_copy(&s, "config.json", j->config_path);
+    else if (source_has_params(&j->c))
+        report_note(&j->report, "its tensors keep their authors' names, which ./run does not open: OUT.gguf it does");
     else report_note(&j->report, "no config.json beside the input, so none is beside the output: ./run needs one");
     if (file_has(j->c.folder, "modules.json"))
         report_note(&j->report, "left out: modules.json, which says how texts become vectors; OUT.gguf keeps that");

@@ -49,7 +49,9 @@ static void metas(void) {
     const char *three = folder_of("authors-three", (const char *const[]){
         "authors.three.00.pth", "consolidated.00.pth", "authors.three.01.pth", "consolidated.01.pth",
         "authors.params.json", "params.json", NULL});
-    const char *const paths[] = {one("authors-one"), two, three, test_in(two, "consolidated.01.pth")};
+    golden_into("authors.one.pth", two, "consolidated.merged.pth"); /* which is no slice, but a file by itself */
+    const char *const paths[] = {one("authors-one"), two, three, test_in(two, "consolidated.01.pth"),
+                                 test_in(two, "consolidated.merged.pth")};
     for (size_t i = 0; i < COUNT(paths); i++) {
         CHECK(tool("", "convert", "%s %s " GGUF, paths[i], test_in(to, "m.gguf")) == 0 && *said == 0);
         CHECK(files_equal(test_in(to, "m.gguf"), hf));
@@ -67,7 +69,7 @@ static void metas(void) {
 /* What params.json may say beside the golden's, and Hugging Face's config.json of the same. */
 static void settings(void) {
     static const struct { const char *params, *config; } rows[] = {
-        {"\"norm_eps\": 1e-05, \"use_scaled_rope\": 1",
+        {"\"norm_eps\": 1e-05, \"use_scaled_rope\": true",
          "\"rms_norm_eps\": 1e-05, \"rope_scaling\": {\"rope_type\": \"llama3\", \"factor\": 8.0, \"low_freq_factor\": "
          "1.0, \"high_freq_factor\": 4.0, \"original_max_position_embeddings\": 8192}"},
         {"\"norm_eps\": 1e-05, \"max_seq_len\": 8192, \"n_kv_heads\": 2, \"use_scaled_rope\": false, \"moe\": null",
@@ -158,8 +160,14 @@ static void refusals(void) {
         {"\"dim\"", "\"moe\": {\"num_experts\": 8}, \"dim\"", "params.json: moe: not known of a LLaMA or a Mistral"},
         {"\"dim\"", "\"width\"", "width: not known"},
         {"\"dim\": 8,", "", "params.json: dim is missing"},
-        {"\"n_heads\": 2", "\"n_heads\": \"2\"", "params.json: n_heads must be a number"},
+        {"\"n_heads\": 2", "\"n_heads\": \"2\"", "params.json: n_heads must be a number above 0"},
         {"\"n_heads\": 2", "\"n_heads\": 3", "params.json: head_dim: is not given"},
+        {"\"dim\": 8", "\"dim\": 1e300", "params.json: dim must be a number above 0 and at most 1e+09"},
+        {"\"dim\": 8", "\"dim\": 16", "wq.weight has 8 rows of 16: is one of the files consolidated.NN.pth missing?"},
+        {"\"dim\"", "\"hidden_dim\": 99, \"dim\"", "params.json: hidden_dim: the tensors have 12"},
+        {"-1", "17", "params.json: vocab_size: the tensors have 16"},
+        {"\"dim\"", "\"use_scaled_rope\": 1, \"dim\"", "use_scaled_rope must be true or false"},
+        {"\"dim\"", "\"sliding_window\": -5, \"dim\"", "sliding_window must be a number above 0"},
         {"\"n_layers\": 2", "\"n_layers\": 3", "tensor model.layers.2.input_layernorm.weight is missing"},
         {"\"n_layers\": 2", "\"n_layers\": 1", "tensor model.layers.1."},
         {"\"dim\"", "\"model_type\": \"mamba\", \"dim\"", "only \"transformer\" is known here"},
@@ -187,7 +195,7 @@ static void refusals(void) {
     golden_into("llama.bin", folder, "consolidated.01.pth");
     CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 && said_line("of a later file is not in the first"));
     remove(test_in(folder, "consolidated.01.pth"));
-    CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 && said_line("is not what the configuration asks for"));
+    CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 && said_line("is one of the files consolidated.NN.pth missing?"));
     CHECK(files_in(folder) == 3); /* nothing half done */
 }
 

@@ -112,12 +112,13 @@ void source_name(const SourceWish *wish, const char *folder, const char *otherwi
 int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_llama2c(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen);
-/* 1 where the checkpoint has the names of LLaMA's authors (tok_embeddings.weight ..); they become Hugging Face's; and
- * what their params.json, or llama2.c's training checkpoint, says becomes s->weights.config, which is to be read before
- * the names change. Their rows have GGUF's pairs. Errors: -ENOENT (no params.json), -EINVAL, -ENOMEM. */
-int source_has_params(const Source *s);
-int source_params_rename(Source *s, const Report *r, char *err, size_t errlen);
+/* 1 where the tensors have the names of LLaMA's authors (tok_embeddings.weight ..), and their rows GGUF's pairs. */
+int source_has_params(const Checkpoint *c);
+/* What their params.json, or llama2.c's training checkpoint, says, as s->weights.config, which s owns: the config.json
+ * of such a model. -ENOENT (no params.json), -EINVAL (what is not known of a LLaMA or a Mistral ..), -ENOMEM. */
 int source_params(Source *s, const Report *r, char *err, size_t errlen);
+/* Then: the tensors by Hugging Face's names. 0 or -ENOMEM. */
+int source_params_rename(Source *s, const Report *r, char *err, size_t errlen);
 /* 1 where the configuration names an architecture in layers, whatever its tensors are called (many have BERT's).
  * A negative errno and a line where it cannot be read. */
 int source_is_layers(const Source *s, const SourceWish *wish, char *err, size_t errlen);

@@ -183,7 +183,7 @@ static int open_configs(Source *s, const SourceWish *wish, char *err, size_t err
 
 /* What the model's files say into s->config. */
 static int read_config(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
-    int of_authors = source_has_params(s);
+    int of_authors = source_has_params(&s->checkpoint);
     int rc = of_authors && !wish->config ? source_params(s, r, err, errlen) : open_configs(s, wish, err, errlen);
     if (rc == 0) rc = config_read(&s->config, &s->weights, NULL, err, errlen);
     if (rc == 0 && of_authors) {
@@ -223,6 +223,7 @@ static int write_chat_template(Source *s, char *err, size_t errlen) {
 int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, size_t errlen) {
     HfReader reader = {.s = s, .err = err, .errlen = errlen};
     char name[200];
+    int llama2c = s->checkpoint.settings && source_has_params(&s->checkpoint);
     int rc = read_config(s, wish, r, err, errlen);
     if (rc) return rc;
     if (s->config.roformer.variant)
@@ -244,7 +245,7 @@ int source_hf(Source *s, const SourceWish *wish, const Report *r, char *err, siz
     if (rc == 0) rc = source_keys(s, is_llama ? "llama" : s->config.arch, name, err, errlen);
     if (rc == 0) rc = s->config.decoder ? source_layers(s, r, err, errlen) : read_tensors(&reader, r);
     if (rc == 0) rc = source_sentence(s, wish, err, errlen);
-    int end_id = s->checkpoint.settings ? 1 : -1; /* llama2.c ends a text at BOS */
-    if (rc == 0) rc = source_tokenizer(s, wish, s->checkpoint.folder, end_id, r, err, errlen);
+    if (rc == 0) /* llama2.c ends a text at BOS */
+        rc = source_tokenizer(s, wish, s->checkpoint.folder, llama2c ? 1 : -1, r, err, errlen);
     return rc || wish->no_tokenizer ? rc : write_chat_template(s, err, errlen);
 }

@@ -36,13 +36,13 @@ static const char *plain(const char *name) {
     return strncmp(name, compiled, sizeof compiled - 1) == 0 ? name + sizeof compiled - 1 : name;
 }
 
-static const View *view_called(const Source *s, const char *name) {
-    for (size_t i = 0; i < s->checkpoint.n_views; i++)
-        if (strcmp(plain(s->checkpoint.views[i].name), name) == 0) return &s->checkpoint.views[i];
+static const View *view_called(const Checkpoint *c, const char *name) {
+    for (size_t i = 0; i < c->n_views; i++)
+        if (strcmp(plain(c->views[i].name), name) == 0) return &c->views[i];
     return NULL;
 }
 
-int source_has_params(const Source *s) { return view_called(s, "tok_embeddings.weight") != NULL; }
+int source_has_params(const Checkpoint *c) { return view_called(c, "tok_embeddings.weight") != NULL; }
 
 /* *name becomes Hugging Face's; NULL: nobody needs it; one that is not known stays. 0 or -ENOMEM. */
 static int rename_tensor(Source *s, const char **name) {
@@ -104,7 +104,7 @@ static int check_keys(const Params *p) {
                               "authors' layout: convert Hugging Face's folder of this model", p->path, v->key);
     }
     const JsonValue *type = json_get(p->o, "model_type");
-    if (!type || json_is(type, "transformer")) return 0;
+    if (json_absent(type) || json_is(type, "transformer")) return 0;
     return base_error(p->err, p->errlen, -EINVAL, "%s: model_type: only \"transformer\" is known here", p->path);
 }
 
@@ -113,22 +113,52 @@ static double number(const Params *p, const char *key, double otherwise) {
     return v ? v->number : otherwise;
 }
 
-/* 0 where the numbers are numbers, and those that must be there are. */
-static int check_numbers(const Params *p) {
-    static const struct { const char *key; int needed; } rows[] = {
-        {"dim", 1}, {"n_layers", 1}, {"n_heads", 1}, {"n_kv_heads", 0}, {"head_dim", 0}, {"norm_eps", 0},
-        {"rope_theta", 0}, {"max_seq_len", 0}, {"max_position_embeddings", 0}, {"sliding_window", 0}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const JsonValue *v = json_get(p->o, rows[i].key);
-        if (v && v->type == JSON_NULL) v = NULL;
-        if (v ? v->type != JSON_NUMBER : rows[i].needed)
-            return base_error(p->err, p->errlen, -EINVAL, "%s: %s %s", p->path, rows[i].key,
-                              v ? "must be a number" : "is missing");
+static size_t rows_of(const Source *s, const char *name) {
+    const View *v = view_called(&s->checkpoint, name);
+    return v && v->n_dims == 2 ? v->shape[0] : 0;
+}
+
+/* 0 where numbers are numbers above 0 and flags are flags, and those that must be there are. */
+static int check_values(const Params *p) {
+    static const struct { const char *key; int needed; double most; } numbers[] = {
+        {"dim", 1, 1e9}, {"n_layers", 1, 1e9}, {"n_heads", 1, 1e9}, {"n_kv_heads", 0, 1e9}, {"head_dim", 0, 1e9},
+        {"hidden_dim", 0, 1e9}, {"norm_eps", 0, 1}, {"rope_theta", 0, 1e30}, {"max_seq_len", 0, 1e15},
+        {"max_position_embeddings", 0, 1e15}, {"sliding_window", 0, 1e15}};
+    static const char *const flags[] = {"use_scaled_rope", "tied_embeddings"};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        const JsonValue *v = json_get(p->o, numbers[i].key);
+        if (json_absent(v) && !numbers[i].needed) continue;
+        if (json_absent(v)) return base_error(p->err, p->errlen, -EINVAL, "%s: %s is missing", p->path, numbers[i].key);
+        if (v->type != JSON_NUMBER || !(v->number > 0 && v->number <= numbers[i].most))
+            return base_error(p->err, p->errlen, -EINVAL, "%s: %s must be a number above 0 and at most %g", p->path,
+                              numbers[i].key, numbers[i].most);
     }
+    for (size_t i = 0; i < sizeof flags / sizeof *flags; i++)
+        if (!json_absent(json_get(p->o, flags[i])) && json_get(p->o, flags[i])->type != JSON_BOOL)
+            return base_error(p->err, p->errlen, -EINVAL, "%s: %s must be true or false", p->path, flags[i]);
     return 0;
 }
 
-static int is_scaled(const Params *p) { return json_truth(json_get(p->o, "use_scaled_rope")); }
+/* 0 where the matrices that say the other sizes are there, whole, and what is said of them is so. */
+static int check_sizes(const Source *s, const Params *p) {
+    static const char first[] = "layers.0.feed_forward.w1.weight", query[] = "layers.0.attention.wq.weight";
+    size_t words = rows_of(s, "tok_embeddings.weight"), hidden = rows_of(s, first), q = rows_of(s, query);
+    double heads = number(p, "n_heads", 0), d = number(p, "head_dim", number(p, "dim", 0) / heads);
+    double said_words = number(p, "vocab_size", -1), said_hidden = number(p, "hidden_dim", (double)hidden);
+    const char *missing = !words ? "tok_embeddings.weight" : !hidden ? first : !q ? query : NULL;
+    if (missing)
+        return base_error(p->err, p->errlen, -EINVAL, "%s: tensor %s is missing, or no matrix", s->path, missing);
+    if ((double)q < heads * d)
+        return base_error(p->err, p->errlen, -EINVAL, "%s: tensor %s has %zu rows of %.0f: is one of the files "
+                          "consolidated.NN.pth missing?", s->path, query, q, heads * d);
+    if (said_hidden != (double)hidden || (said_words > 0 && said_words != (double)words))
+        return base_error(p->err, p->errlen, -EINVAL, "%s: %s: the tensors have %zu", p->path,
+                          said_hidden != (double)hidden ? "hidden_dim" : "vocab_size",
+                          said_hidden != (double)hidden ? hidden : words);
+    return 0;
+}
+
+static int is_scaled(const Params *p) { return json_flag(p->o, "use_scaled_rope", 0); }
 
 /* How far the model was trained, where the file does not say so: by what tells one publication from another. */
 static double context(const Params *p, const Report *r) {
@@ -142,15 +172,11 @@ static double context(const Params *p, const Report *r) {
     return n;
 }
 
-static size_t rows_of(const Source *s, const char *name) {
-    const View *v = view_called(s, name);
-    return v && v->n_dims == 2 ? v->shape[0] : 0;
-}
-
 /* Where a file without a head does not say that it is tied, the head is missing. */
 static int is_tied(const Source *s, const Params *p) {
-    const View *head = view_called(s, "output.weight"), *words = view_called(s, "tok_embeddings.weight");
-    return head ? view_is_same(head, words) || view_equal(head, words) : json_truth(json_get(p->o, "tied_embeddings"));
+    const View *head = view_called(&s->checkpoint, "output.weight"),
+               *words = view_called(&s->checkpoint, "tok_embeddings.weight");
+    return head ? view_is_same(head, words) || view_equal(head, words) : json_flag(p->o, "tied_embeddings", 0);
 }
 
 /* The config.json of a Hugging Face folder of this model. */
@@ -172,7 +198,8 @@ static void write_config(const Source *s, const Params *p, Buffer *b, const Repo
     else buffer_print(b, "null");
     if (words == 128256) /* LLaMA 3's: of a text, of a message, of a turn */
         buffer_print(b, ",\"bos_token_id\":128000,\"eos_token_id\":[128001,128008,128009]");
-    else if (!p->settings) buffer_print(b, ",\"bos_token_id\":1,\"eos_token_id\":2");
+    else if (!p->settings && (p->mistral || words < 100000)) /* of others the tokenizer knows */
+        buffer_print(b, ",\"bos_token_id\":1,\"eos_token_id\":2");
     if (is_scaled(p)) {
         report_note(r, "%s: use_scaled_rope does not say the factor: 8, as Meta's code has it (config.json of LLaMA "
                     "3.2 says 32: --config takes one)", p->path);
@@ -188,14 +215,15 @@ static void free_json(void *own) {
 }
 
 static int to_config(Source *s, Params *p, const JsonValue *root, const Report *r) {
-    const JsonValue *inner = json_typed(root, "model", JSON_OBJECT);
+    const JsonValue *inner = json_typed(root, "model", JSON_OBJECT); /* as transformers' script has it */
     Buffer b = {0};
     p->o = inner ? inner : root;
     if (p->o->type != JSON_OBJECT)
         return base_error(p->err, p->errlen, -EINVAL, "%s: is not a JSON object", p->path);
-    p->mistral = !p->settings && (json_get(p->o, "head_dim") || json_get(p->o, "sliding_window"));
+    p->mistral = !p->settings && (json_typed(p->o, "head_dim", JSON_NUMBER) || json_get(p->o, "sliding_window"));
     int rc = check_keys(p);
-    if (rc == 0) rc = check_numbers(p);
+    if (rc == 0) rc = check_values(p);
+    if (rc == 0) rc = check_sizes(s, p);
     if (rc) return rc;
     write_config(s, p, &b, r);
     Json *own = weights_own(&s->weights, calloc(1, sizeof *own), free_json);

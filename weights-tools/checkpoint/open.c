@@ -53,6 +53,8 @@ static int add_consolidated(Checkpoint *c, const char *path, char *err, size_t e
         ends[n] = c->n_views;
         free(file);
     }
+    if (rc == 0 && n == CONSOLIDATED_MAX_FILES)
+        rc = base_error(err, errlen, -EINVAL, "%s: %zu files or more, where LLaMA has 16 at most", path, n);
     if (rc == 0 && c->n_views > SHARDED_MAX_TENSORS)
         rc = base_error(err, errlen, -EINVAL, "%s: its files hold %zu tensors, and at most %d are read", path,
                         c->n_views, SHARDED_MAX_TENSORS);
@@ -135,7 +137,7 @@ static int add_safetensors_views(Checkpoint *c, const char *path, char *err, siz
 /* A lone file without config.json is fine here: --config may name one. */
 static int add_safetensors(Checkpoint *c, const char *path, char *err, size_t errlen) {
     int beside = file_has(c->folder, "config.json") || file_has(c->folder, "model.safetensors.index.json"), rc;
-    int whole = file_is_folder(path) || (beside && !consolidated_is(path)); /* whose names are its authors' */
+    int whole = file_is_folder(path) || (beside && !consolidated_is_mistrals(path)); /* whose names are its authors' */
     c->container = CONTAINER_SAFETENSORS;
     if (whole) {
         rc = weights_open(&c->weights, path, err, errlen);
@@ -185,7 +187,7 @@ static int find_index(char **path, const char *folder, char *err, size_t errlen)
                           "files", folder);
     if (n == 0)
         return base_error(err, errlen, -ENOENT, "%s: no model.safetensors, pytorch_model.bin, consolidated.00.pth or "
-                          "bert_model.ckpt.index in this folder", folder);
+                          ".safetensors, or bert_model.ckpt.index in this folder", folder);
     return (*path = file_join(folder, found)) ? 0 : weights_no_memory(folder, err, errlen);
 }
 
@@ -214,7 +216,7 @@ static int open_folder(Checkpoint *c, const char *path, char *err, size_t errlen
 static int open_file(Checkpoint *c, const char *path, char *err, size_t errlen) {
     MappedFile f;
     if (text_ends_with(path, ".bin.index.json")) return add_torch_shards(c, path, err, errlen);
-    if (consolidated_is(path) && text_ends_with(path, ".pth")) return add_consolidated(c, path, err, errlen);
+    if (consolidated_is(path)) return add_consolidated(c, path, err, errlen);
     int rc = file_map(&f, path, err, errlen);
     if (rc) return rc;
     int is_safetensors = !zip_is(f.data, f.size) && safetensors_is(f.data, f.size);

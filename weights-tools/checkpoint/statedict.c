@@ -97,14 +97,17 @@ static int read_tensor(Checkpoint *c, const Pickle *p, StorageFinder *f, const P
 
 /* ---- what a training checkpoint says of its model ---- */
 
-static void print_number(Buffer *b, const PickleValue *v) {
+/* What JSON has no word for, or nobody needs, becomes an empty list: it is there, and no number. */
+static void print_value(Buffer *b, const PickleValue *v) {
+    int is_text = v->type == PV_STRING && weights_is_name(v->as.text, v->n);
     if (v->type == PV_INT) buffer_print(b, "%lld", (long long)v->as.integer);
     else if (v->type == PV_BOOL) buffer_print(b, v->as.integer ? "true" : "false");
     else if (v->type == PV_FLOAT && isfinite(v->as.number)) buffer_print(b, "%.17g", v->as.number);
-    else buffer_print(b, "null");
+    else if (is_text) buffer_json(b, v->as.text, v->n);
+    else buffer_print(b, v->type == PV_NONE ? "null" : "[]");
 }
 
-/* The entry "model_args" of llama2.c's checkpoints, a dict of numbers, as JSON. */
+/* The entry "model_args" of llama2.c's checkpoints, a dict, as JSON. */
 static int keep_settings(Checkpoint *c, const Pickle *p, StorageFinder *f) {
     const PickleValue *args = pickle_get(p, &p->values[p->root], "model_args");
     Buffer b = {0};
@@ -115,7 +118,7 @@ static int keep_settings(Checkpoint *c, const Pickle *p, StorageFinder *f) {
         buffer_print(&b, b.n ? "," : "{");
         buffer_json(&b, name->as.text, name->n);
         buffer_print(&b, ":");
-        print_number(&b, pickle_at(p, p->cells[cell].next));
+        print_value(&b, pickle_at(p, p->cells[cell].next));
     }
     if (b.n) buffer_print(&b, "}");
     if (b.n && !b.failed) c->settings = weights_keep(&c->weights, (const char *)b.data, b.n);

@@ -18,7 +18,8 @@ const char *elem_name(ElemType type);   /* "F32" .. as safetensors spells it; "?
 size_t elem_bytes(ElemType type);       /* 0 for ELEM_OTHER */
 int elem_is_float(ElemType type);       /* 1 for the first four */
 
-/* Element [i, j ..] stands at data + (i * stride[0] + j * stride[1] + ..) * elem_bytes(type). */
+/* Element [i, j ..] stands at data + (i * stride[0] + j * stride[1] + ..) * elem_bytes(type), but for a matrix in
+ * pieces, which view_read alone knows. */
 typedef struct View {
     const char *name; /* NUL-terminated UTF-8; owned by the Checkpoint */
     ElemType type;
