@@ -1,4 +1,4 @@
-/* kernels/blocks_iq.c - formats of one to four bits whose values are no straight line, taken apart.
+/* kernels/blocks_iq.c - formats of less than four bits whose values are no straight line, taken apart.
  *
  * IQ1 to IQ3: 8 or 4 values together are one row of a list (iq_grids.h), by its number; in IQ2 and IQ3 a row gives
  * magnitudes, and signs stand beside it, in some formats seven for eight values, whose product is 1. IQ1's values are
@@ -35,13 +35,14 @@ static void eight(uint8_t *q, uint64_t row, unsigned signs) {
     memcpy(q, &row, sizeof row); /* little-endian: the first value lowest */
 }
 
-static uint64_t four(uint64_t row) {
+/* Four codes of three bits to four bytes. */
+static uint64_t spread_four(uint64_t row) {
     return (row & 7) | (row & 7 << 3) << 5 | (row & 7 << 6) << 10 | (row & 7 << 9) << 15;
 }
 
-/* Two rows of four values of eight kinds, the same. */
+/* Two rows of four values of eight kinds; where a bit of signs is set, of the other eight. */
 static void fours(uint8_t *q, unsigned first, unsigned second, unsigned signs) {
-    uint64_t codes = (four(first) | four(second) << 32) + 8 * bits_to_bytes(signs);
+    uint64_t codes = (spread_four(first) | spread_four(second) << 32) + 8 * bits_to_bytes(signs);
     memcpy(q, &codes, sizeof codes);
 }
 

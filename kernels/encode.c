@@ -1,7 +1,7 @@
 /* kernels/encode.c - encoding: 16 bits, blocks of 32, and the table of all formats.
  *
  * These formats have fixed rules, so that the bytes are ggml's: a block of 32 takes its scale from its largest value,
- * and rounds. The K formats, which search, are in encode_k.c. */
+ * and rounds. The K formats and IQ4, which search, are in encode_k.c. */
 #include "encode.h"
 #include "encode_parts.h"
 

@@ -71,7 +71,7 @@ static void sum_codes(Sums *s, const float *w, const float *x, int n, float offs
     s->wlx = fold(c);
 }
 
-/* value = scale code - min, with neither below zero: Q4_K and Q5_K store both without a sign. */
+/* value = scale code - min, with neither below zero: formats with minima store both without a sign. */
 typedef struct {
     float scale, min;
 } Affine;

@@ -8,16 +8,13 @@
 #include "panel.h"
 
 /* What codes stand for, where that is no straight line: a table of sixteen. */
-enum { VALUES_IQ4 = 1, VALUES_MXFP4, VALUES_IQ1, VALUES_IQ2, VALUES_IQ3_XXS, VALUES_IQ3_S, VALUES_TQ };
+enum { VALUES_IQ4 = 1, VALUES_MXFP4, VALUES_IQ1, VALUES_IQ2, VALUES_IQ3_XXS, VALUES_IQ3_S, VALUES_TQ, N_VALUES };
 
 INLINE const int8_t *value_table(int values) {
-    return values == VALUES_IQ4       ? iq4_values
-           : values == VALUES_MXFP4   ? mxfp4_values
-           : values == VALUES_IQ1     ? iq1_values
-           : values == VALUES_IQ2     ? iq2_values
-           : values == VALUES_IQ3_XXS ? iq3_xxs_values
-           : values == VALUES_IQ3_S   ? iq3_s_values
-                                      : tq_values;
+    static const int8_t *const tables[N_VALUES] = {
+        [VALUES_IQ4] = iq4_values, [VALUES_MXFP4] = mxfp4_values, [VALUES_IQ1] = iq1_values, [VALUES_IQ2] = iq2_values,
+        [VALUES_IQ3_XXS] = iq3_xxs_values, [VALUES_IQ3_S] = iq3_s_values, [VALUES_TQ] = tq_values};
+    return tables[values];
 }
 
 /* A block format as constants: shift = log2 of its zero, 0: none. super: K formats, whose scales are d * sc, and d is

@@ -195,7 +195,8 @@ static void refusals(void) {
     golden_into("llama.bin", folder, "consolidated.01.pth");
     CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 && said_line("of a later file is not in the first"));
     remove(test_in(folder, "consolidated.01.pth"));
-    CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 && said_line("is one of the files consolidated.NN.pth missing?"));
+    CHECK(tool("", "convert", "%s %s " GGUF, folder, m) == 1 &&
+          said_line("is one of the files consolidated.NN.pth missing?"));
     CHECK(files_in(folder) == 3); /* nothing half done */
 }
 

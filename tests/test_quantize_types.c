@@ -25,32 +25,69 @@ static const struct {
     int layers, experts;
     const char *name;
     TensorType from, to;
+    int kv_heads; /* of four; 0: four */
 } types[] = {
-    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q5_K},
-    {"Q5_K_M", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q5_K},
-    {"Q6_K", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q6_K},
-    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_v.weight", TENSOR_F32, TENSOR_Q8_0},
-    {"Q4_0", "mixtral", 24, 8, "blk.3.attn_k.weight", TENSOR_F32, TENSOR_Q8_0},
-    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_qkv.weight", TENSOR_F32, TENSOR_Q8_0},
-    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_q.weight", TENSOR_F32, TENSOR_Q4_K},
-    {"Q4_K_M", "mixtral", 24, 4, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q4_K},
-    {"Q4_K_M", "mixtral", 24, 4, "blk.3.attn_k.weight", TENSOR_F32, TENSOR_Q4_K},
-    {"F16", "mixtral", 24, 8, "blk.3.attn_v.weight", TENSOR_F32, TENSOR_F16},
-    {"Q4_K_M", "qwen2", 80, 0, "blk.10.attn_v.weight", TENSOR_F32, TENSOR_Q5_K},
-    {"Q4_K_M", "qwen3", 80, 0, "blk.10.attn_v.weight", TENSOR_F32, TENSOR_Q4_K},
-    {"Q4_K_M", "roformer", 24, 0, "mlm.decoder.weight", TENSOR_F32, TENSOR_Q6_K},
-    {"Q4_K_M", "llama", 24, 0, "v.attn_v.weight", TENSOR_F32, TENSOR_Q6_K}, /* no layer's: the first one's */
-    {"Q4_K_M", "llama", 24, 0, "blk.99999999999999999999.attn_v.weight", TENSOR_F32, TENSOR_Q6_K}, /* behind the last */
-    {"Q8_0", "gpt-oss", 24, 0, "blk.3.ffn_up_exps.weight", TENSOR_MXFP4, TENSOR_MXFP4},
-    {"Q4_K_M", "gpt-oss", 24, 0, "blk.3.ffn_up_exps.weight", TENSOR_MXFP4, TENSOR_MXFP4},
-    {"BF16", "gpt-oss", 24, 0, "blk.3.ffn_up_exps.weight", TENSOR_MXFP4, TENSOR_BF16},
+    {"Q4_K_S", "llama", 24, 0, "blk.3.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q4_K_S", "llama", 24, 0, "blk.4.attn_v.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q4_K_S", "llama", 24, 0, "blk.2.ffn_down.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q4_K_S", "llama", 24, 0, "blk.3.ffn_down.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q4_K_S", "llama", 24, 0, "blk.0.ffn_up.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q4_K_S", "mixtral", 24, 8, "blk.9.attn_output.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q5_K_S", "llama", 24, 0, "blk.0.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q5_1", "llama", 24, 0, "blk.0.attn_v.weight", TENSOR_F32, TENSOR_Q5_1, 0},
+    {"Q5_0", "llama", 24, 0, "blk.0.ffn_down.weight", TENSOR_F32, TENSOR_Q5_0, 0},
+    {"Q4_1", "llama", 24, 0, "blk.0.attn_output.weight", TENSOR_F32, TENSOR_Q4_1, 0},
+    {"IQ4_NL", "llama", 24, 0, "blk.9.attn_v.weight", TENSOR_F32, TENSOR_IQ4_NL, 2},
+    {"IQ4_NL", "llama", 24, 0, "blk.9.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 1},
+    {"IQ4_XS", "llama", 24, 0, "blk.9.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 1},
+    {"IQ4_XS", "llama", 24, 0, "blk.2.ffn_down.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"IQ4_XS", "llama", 24, 0, "blk.3.ffn_down.weight", TENSOR_F32, TENSOR_IQ4_XS, 0},
+    {"IQ4_XS", "mixtral", 24, 8, "blk.9.attn_output.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_L", "llama", 24, 0, "blk.9.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_L", "llama", 24, 0, "blk.9.ffn_down.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_L", "llama", 24, 0, "blk.9.attn_output.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_L", "mixtral", 24, 8, "blk.9.attn_output.weight", TENSOR_F32, TENSOR_Q3_K, 0},
+    {"Q3_K_M", "llama", 32, 0, "blk.1.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_M", "llama", 32, 0, "blk.2.attn_v.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q3_K_M", "llama", 32, 0, "blk.1.ffn_down.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_M", "llama", 32, 0, "blk.2.ffn_down.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q3_K_M", "llama", 32, 0, "blk.2.attn_output.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q3_K_M", "llama", 32, 0, "blk.2.attn_q.weight", TENSOR_F32, TENSOR_Q3_K, 0},
+    {"Q3_K_M", "mixtral", 24, 8, "blk.9.attn_output.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_M", "qwen2", 80, 0, "blk.10.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q3_K_S", "llama", 24, 0, "blk.0.attn_v.weight", TENSOR_F32, TENSOR_Q3_K, 0},
+    {"Q3_K_S", "qwen2", 80, 0, "blk.10.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q2_K", "llama", 24, 0, "blk.9.attn_v.weight", TENSOR_F32, TENSOR_Q3_K, 2},
+    {"Q2_K", "llama", 24, 0, "blk.9.attn_v.weight", TENSOR_F32, TENSOR_Q4_K, 1},
+    {"Q2_K", "llama", 24, 0, "blk.9.ffn_down.weight", TENSOR_F32, TENSOR_Q3_K, 0},
+    {"Q2_K", "llama", 24, 0, "blk.9.attn_output.weight", TENSOR_F32, TENSOR_Q3_K, 0},
+    {"Q2_K", "llama", 24, 0, "blk.9.attn_k.weight", TENSOR_F32, TENSOR_Q2_K, 0},
+    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q5_K_M", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q6_K", "mixtral", 24, 8, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q6_K, 0},
+    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_v.weight", TENSOR_F32, TENSOR_Q8_0, 0},
+    {"Q4_0", "mixtral", 24, 8, "blk.3.attn_k.weight", TENSOR_F32, TENSOR_Q8_0, 0},
+    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_qkv.weight", TENSOR_F32, TENSOR_Q8_0, 0},
+    {"Q4_K_M", "mixtral", 24, 8, "blk.3.attn_q.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q4_K_M", "mixtral", 24, 4, "blk.3.attn_output.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q4_K_M", "mixtral", 24, 4, "blk.3.attn_k.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"F16", "mixtral", 24, 8, "blk.3.attn_v.weight", TENSOR_F32, TENSOR_F16, 0},
+    {"Q4_K_M", "qwen2", 80, 0, "blk.10.attn_v.weight", TENSOR_F32, TENSOR_Q5_K, 0},
+    {"Q4_K_M", "qwen3", 80, 0, "blk.10.attn_v.weight", TENSOR_F32, TENSOR_Q4_K, 0},
+    {"Q4_K_M", "roformer", 24, 0, "mlm.decoder.weight", TENSOR_F32, TENSOR_Q6_K, 0},
+    {"Q4_K_M", "llama", 24, 0, "v.attn_v.weight", TENSOR_F32, TENSOR_Q6_K, 0}, /* no layer's: the first one's */
+    {"Q4_K_M", "llama", 24, 0, "blk.99999999999999999999.attn_v.weight", TENSOR_F32, TENSOR_Q6_K, 0}, /* after all */
+    {"Q8_0", "gpt-oss", 24, 0, "blk.3.ffn_up_exps.weight", TENSOR_MXFP4, TENSOR_MXFP4, 0},
+    {"Q4_K_M", "gpt-oss", 24, 0, "blk.3.ffn_up_exps.weight", TENSOR_MXFP4, TENSOR_MXFP4, 0},
+    {"BF16", "gpt-oss", 24, 0, "blk.3.ffn_up_exps.weight", TENSOR_MXFP4, TENSOR_BF16, 0},
 };
 
 static void by_name(void) {
     const Report quiet = {0};
     for (size_t i = 0; i < sizeof types / sizeof *types; i++) {
         Decoder decoder = {.n_experts = types[i].experts};
-        Source s = {.config = {.n_layers = types[i].layers, .n_heads = 4, .n_kv_heads = 4}};
+        Source s = {.config = {.n_layers = types[i].layers, .n_heads = 4,
+                               .n_kv_heads = types[i].kv_heads ? types[i].kv_heads : 4}};
         if (types[i].experts) s.config.decoder = &decoder;
         snprintf(s.config.arch, sizeof s.config.arch, "%s", types[i].arch);
         add(&s, types[i].name, 256, types[i].from);
@@ -91,6 +128,36 @@ static void kinds(void) {
     source_close(&s);
 }
 
+/* What a row of 64 gets, which 32 divides. */
+static void fallbacks(void) {
+    static const struct { const char *mixture; TensorType to; } rows[] = {
+        {"Q2_K", TENSOR_Q4_0}, {"Q3_K_S", TENSOR_Q4_0}, {"Q4_K_M", TENSOR_Q5_0}, {"Q5_K_S", TENSOR_Q5_1},
+        {"Q6_K", TENSOR_Q8_0}, {"IQ4_XS", TENSOR_IQ4_NL}, {"IQ4_NL", TENSOR_IQ4_NL}, {"Q4_1", TENSOR_Q4_1}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        Source s = {.config = {.n_layers = 24, .n_heads = 4, .n_kv_heads = 4}};
+        add(&s, "blk.9.attn_q.weight", 64, TENSOR_F32);
+        add(&s, "output.weight", 256, TENSOR_F32);
+        size_t fell = mixture_apply(mixture_find(rows[i].mixture), &s, &(Report){0});
+        CHECK(s.items[0].type == (int)rows[i].to && fell == (i < 6) && s.items[1].type == TENSOR_Q6_K);
+        source_close(&s);
+    }
+}
+
+/* llama.cpp's LLAMA_FTYPE (llama.h). */
+static void file_types(void) {
+    static const struct { const char *name; int file_type; } rows[] = {
+        {"F32", 0}, {"F16", 1}, {"Q4_0", 2}, {"Q4_1", 3}, {"Q8_0", 7}, {"Q5_0", 8}, {"Q5_1", 9}, {"Q2_K", 10},
+        {"Q3_K_S", 11}, {"Q3_K_M", 12}, {"Q3_K_L", 13}, {"Q4_K_S", 14}, {"Q4_K_M", 15}, {"Q5_K_S", 16}, {"Q5_K_M", 17},
+        {"Q6_K", 18}, {"IQ4_NL", 25}, {"IQ4_XS", 30}, {"BF16", 32}};
+    size_t n = 0;
+    while (mixture_row((int)n)) n++;
+    CHECK(n == sizeof rows / sizeof *rows);
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Mixture *m = mixture_find(rows[i].name);
+        CHECK(m && m->file_type == rows[i].file_type);
+    }
+}
+
 /* ---- types that are only copied ---- */
 
 /* A tensor's entry gets another type, whose rows have fewer bytes. */
@@ -127,6 +194,8 @@ static void only_copied(void) {
 const Test tests_quantize_types[] = {
     {"quantize/types by name", by_name},
     {"quantize/kinds of fallbacks", kinds},
+    {"quantize/fallbacks", fallbacks},
+    {"quantize/file types", file_types},
     {"quantize/types that are only copied", only_copied},
     {0},
 };

@@ -2,7 +2,8 @@
  * template has. What stands between them, say a system message that somebody put in front, phrases would pass over: so
  * all texts of the program are looked at, those between its tags and those in quotes that it prints or keeps, and each
  * has to be in the row. Texts that no conversation here comes to (about tools, pictures, thinking on demand) may be
- * anything. */
+ * anything. This is against a template that somebody edited, not against one that hides what it prints: macros that are
+ * called, lists and arguments are not followed. */
 #include "chat_template.h"
 #include "base/utf8.h"
 

@@ -24,9 +24,9 @@ typedef struct {
 } Chunk;
 
 static int values_name(const int8_t *table) {
-    int v = table ? VALUES_IQ4 : 0;
-    while (table && value_table(v) != table) v++;
-    return v;
+    for (int v = VALUES_IQ4; table && v < N_VALUES; v++)
+        if (value_table(v) == table) return v;
+    return 0;
 }
 
 static Form form_of(const Matrix *w) {
