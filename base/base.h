@@ -11,7 +11,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian machines: files' numbers are used as is");
+_Static_assert(__BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__, "big-endian machines are not supported");
 #define BASE_PRINTF(fmt, args) __attribute__((format(printf, fmt, args)))
 #define MOST_COUNTED (SIZE_MAX > UINT32_MAX ? 1e15 : 2e9) /* the most that is counted of ids and positions */
 
