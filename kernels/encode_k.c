@@ -243,43 +243,71 @@ int encode_q2_k(uint8_t *out, const float *x) {
     return 1;
 }
 
-/* A K format without minima: codes -half .. half - 1, scales -most .. most - 1, sixteen values each; the search.
- * coarse: its steps are, so that small values count and a scale is tried as it is stored. */
+/* IQ4: codes stand for the values of a table. */
+enum { THIRTY_TWO = 32 };
+
+/* The code whose value is nearest to v: as many as there are middles between two values below it. */
+static int table_code(float v) {
+    int code = 0;
+    for (int i = 0; i < 15; i++) code += v > 0.5f * (float)(iq4_values[i] + iq4_values[i + 1]);
+    return code;
+}
+
+/* sum wll and wlx, l the values of x / scale. */
+static void sum_table(Sums *s, const float *w, const float *x, float inv) {
+    float b[LANES] = {0}, c[LANES] = {0};
+    for (int i = 0; i < THIRTY_TWO; i++) {
+        float l = iq4_values[table_code(x[i] * inv)], wl = w[i] * l;
+        b[i % LANES] += wl * l;
+        c[i % LANES] += wl * x[i];
+    }
+    s->wll = fold(b);
+    s->wlx = fold(c);
+}
+
+/* A format without minima: codes -half .. half - 1, scales -most .. most - 1, sixteen values each; the search. coarse:
+ * its steps are, so that small values count and a scale is tried as it is stored. table: IQ4's, 32 values each. */
 typedef struct {
-    int half, most, spread, coarse;
+    int half, most, spread, coarse, table;
 } Signed;
 
 enum { SIXTEEN = 16 };
-static const Signed q3_k = {4, 32, 15, 1}, q6_k = {32, 128, 9, 0};
+static const Signed q3_k = {4, 32, 15, 1, 0}, q6_k = {32, 128, 9, 0, 0}, iq4 = {.most = 32, .table = 1};
 
-/* Of blocks of few different values many scales fit, and the first one tried, of the largest codes, is kept: what is
- * better by rounding alone is no better. */
-#define BETTER 1.000001f
+/* sum wll and wlx of codes by x / scale, or of what these stand for. */
+static void sum_signed(Sums *s, const float *w, const float *x, float inv, const Signed *k) {
+    if (k->table) sum_table(s, w, x, inv);
+    else sum_codes(s, w, x, SIXTEEN, 0, inv, (float)-k->half, (float)(k->half - 1));
+}
 
-/* The search for a scale alone. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the largest s sum wlx
- * wins. As in Q4_0 the extreme value tells which sign has the code more. */
-static float fit_scale(const float *x, const float *w, const Signed *k) {
-    float most = encode_extreme(x, SIXTEEN), inv = encode_inverse(most), scale = 0, best = 0;
+/* The search for a scale alone. Nothing is subtracted, so the error is  sum wxx - s sum wlx : the largest s sum wlx,
+ * *best, wins, and *scale is its. Of blocks of few different values many scales fit, and the first one tried, of the
+ * largest codes, is kept: what is better by rounding alone is no better. */
+static void try_scale(float *scale, float *best, const float *w, const float *x, float inv, const Signed *k) {
     Sums s = {0};
-    for (int reach = k->spread; reach >= -k->spread; reach--) {
-        float codes = (float)k->half + 0.1f * (float)reach;
-        sum_codes(&s, w, x, SIXTEEN, 0, -codes * inv, (float)-k->half, (float)(k->half - 1));
-        if (!(s.wll > 0) || !(s.wlx / s.wll * s.wlx > best * BETTER)) continue;
-        scale = s.wlx / s.wll;
-        best = scale * s.wlx;
-    }
+    sum_signed(&s, w, x, inv, k);
+    if (!(s.wll > 0) || !(s.wlx / s.wll * s.wlx > *best * 1.000001f)) return;
+    *scale = s.wlx / s.wll;
+    *best = *scale * s.wlx;
+}
+
+/* As in Q4_0 the extreme value tells which sign has the code more. */
+static float fit_scale(const float *x, const float *w, const Signed *k) {
+    float inv = encode_inverse(encode_extreme(x, SIXTEEN)), scale = 0, best = 0;
+    for (int reach = k->spread; reach >= -k->spread; reach--)
+        try_scale(&scale, &best, w, x, -((float)k->half + 0.1f * (float)reach) * inv, k);
     return scale;
 }
 
-/* The whole scale near `scale`, for which the codes err least. */
+/* The whole scale near `scale`, not 0, for which the codes err least. */
 static int settle_signed(int scale, const float *x, const float *w, float d, const Signed *k) {
     float best = INFINITY;
     int kept = scale;
-    Sums s;
+    Sums s = {0};
     for (int c = scale - 2; c <= scale + 2; c++) {
         if (c < -k->most || c >= k->most || c == 0 || d == 0) continue;
         float step = d * (float)c;
-        sum_codes(&s, w, x, SIXTEEN, 0, encode_inverse(step), (float)-k->half, (float)(k->half - 1));
+        sum_signed(&s, w, x, encode_inverse(step), k);
         float error = step * (step * s.wll - 2 * s.wlx);
         if (error < best) best = error, kept = c;
     }
@@ -346,40 +374,14 @@ int encode_q3_k(uint8_t *out, const float *x) {
     return 1;
 }
 
-/* ---- IQ4: codes stand for the values of a table ---- */
-
-enum { THIRTY_TWO = 32 };
-
-/* The code whose value is nearest to v: as many as there are middles between two values below it. */
-static int table_code(float v) {
-    int code = 0;
-    for (int i = 0; i < 15; i++) code += v > 0.5f * (float)(iq4_values[i] + iq4_values[i + 1]);
-    return code;
-}
-
-/* sum wll and wlx, l the values of x / scale. */
-static void sum_table(Sums *s, const float *w, const float *x, float inv) {
-    float b[LANES] = {0}, c[LANES] = {0};
-    for (int i = 0; i < THIRTY_TWO; i++) {
-        float l = iq4_values[table_code(x[i] * inv)], wl = w[i] * l;
-        b[i % LANES] += wl * l;
-        c[i % LANES] += wl * x[i];
-    }
-    s->wll = fold(b);
-    s->wlx = fold(c);
-}
+/* ---- IQ4 ---- */
 
 /* The extreme value near the table's first, -127, or near its last, 113; both wider and narrower. */
 static float fit_table(const float *x, const float *w) {
-    float most = encode_extreme(x, THIRTY_TWO), inv = encode_inverse(most), scale = 0, best = 0;
-    Sums s;
+    float inv = encode_inverse(encode_extreme(x, THIRTY_TWO)), scale = 0, best = 0;
     for (int wider = 9; wider >= -9; wider--)
-        for (int end = 0; end < 16; end += 15) {
-            sum_table(&s, w, x, (float)iq4_values[end] * (1 + 0.012f * (float)wider) * inv);
-            if (!(s.wll > 0) || !(s.wlx / s.wll * s.wlx > best * BETTER)) continue;
-            scale = s.wlx / s.wll;
-            best = scale * s.wlx;
-        }
+        for (int end = 0; end < 16; end += 15)
+            try_scale(&scale, &best, w, x, (float)iq4_values[end] * (1 + 0.012f * (float)wider) * inv, &iq4);
     return scale;
 }
 
@@ -398,21 +400,6 @@ int encode_iq4_nl(uint8_t *out, const float *x) {
     return 1;
 }
 
-/* The whole scale near `scale`, not 0, for which the values err least. */
-static int settle_table(int scale, const float *x, const float *w, float d) {
-    float best = INFINITY;
-    int kept = scale;
-    Sums s;
-    for (int c = scale - 2; c <= scale + 2; c++) {
-        if (c < -32 || c > 31 || c == 0 || d == 0) continue;
-        float step = d * (float)c;
-        sum_table(&s, w, x, encode_inverse(step));
-        float error = step * (step * s.wll - 2 * s.wlx);
-        if (error < best) best = error, kept = c;
-    }
-    return kept;
-}
-
 /* d; eight scales of six bits, 32 more: the upper pairs in 16 bits, the low nibbles of two in a byte [4]; codes. */
 int encode_iq4_xs(uint8_t *out, const float *x) {
     float scales[8], w[SUPER];
@@ -427,7 +414,7 @@ int encode_iq4_xs(uint8_t *out, const float *x) {
     memset(out + 4, 0, 4);
     for (int j = 0; j < 8; j++) {
         int s = (int)clamp(nearest(scales[j] * inv), -32, 31);
-        s = settle_table(s, x + 32 * j, w + 32 * j, d);
+        s = settle_signed(s, x + 32 * j, w + 32 * j, d, &iq4);
         out[4 + j / 2] |= (uint8_t)(((s + 32) & 15) << j % 2 * 4);
         high |= (unsigned)(s + 32) >> 4 << 2 * j;
         pack_table(out + 8 + 16 * j, x + 32 * j, d * (float)s);
