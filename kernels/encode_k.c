@@ -174,7 +174,7 @@ static void settle(uint8_t *scale_at, uint8_t *min_at, const float *x, const flo
  * stored. */
 static int encode_affine(uint8_t *halves, const float *x, const Kind *k, uint8_t scale[16], uint8_t min[16],
                          uint8_t code[SUPER]) {
-    float scales[16], minima[16], w[SUPER];
+    float scales[16] = {0}, minima[16] = {0}, w[SUPER];
     const int n = SUPER / k->small;
     int fits = 1;
     for (int j = 0; j < n; j++) {
