@@ -137,7 +137,7 @@ static int set_orders(Layers *x, const LayerPart *p, Item *i) {
     else if (values && p->rows == 'Z') order = of_value_heads(x, i->shape[0], 0, values);
     else if (values && p->rows == 'N') order = of_value_heads(x, i->shape[0], 0, 1);
     else if (x->fused_beta && p->form == FORM_BETA) order = of_key_heads(x, i->from.rows);
-    else if (d->traits->fused_heads && p->form == FORM_Q) order = of_heads(x, i->from.rows);
+    else if (d->traits->fused_heads == FUSED_HEADS && p->form == FORM_Q) order = of_heads(x, i->from.rows);
     else return 0;
     if (i->n_dims > 1) i->row_order = order;
     else i->col_order = order, i->col_block = 1;

@@ -321,7 +321,6 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
                                         key_is_hf(r) && a->hf->eps > 0 ? (double)a->hf->eps : 1e-5);
     if (t->encoder) c->mask = MASK_PADDING;
     c->qk_norm = t->qk != QK_PLAIN;
-    x->heads_dim = c->head_dim;
     x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(c->head_dim));
     x->tiled = t->tiled && !key_is_hf(r);
     for (const KeyField *const *k = t->keys; *k; k++) keys_read(r, *k, x); /* NULL ends them */

@@ -15,6 +15,7 @@
 typedef enum { MIXER_SOFTMAX, MIXER_DELTA } Mixer;             /* what lets tokens see each other; DELTA: delta.h */
 typedef enum { TURN_MAIN, TURN_LOCAL, TURN_NOT } Turn;         /* q and k by Config.rope, Decoder.local, not at all */
 typedef enum { QK_PLAIN, QK_HEAD, QK_WHOLE, QK_EACH } QkNorm;  /* QK_EACH: LayerNorm, each head its own weights */
+typedef enum { FUSED_NOT, FUSED_HEADS, FUSED_HEADS_IN_HF } FusedHeads;
 typedef enum { GATE_PLAIN, GATE_NONE, GATE_CLAMPED } Gate;     /* act(g) u; act(u); gpt-oss's (forward.c) */
 
 enum { LAYER_KEYS = 3 };
@@ -33,7 +34,7 @@ typedef struct LayerTraits {
     Gate gate;
     uint8_t gelu;             /* its usual activation is GELU, not SiLU: 1 its approximation, 2 itself */
     uint8_t encoder;          /* tokens see what follows them; windows reach to both sides */
-    uint8_t fused_heads;      /* one matrix for q, k and v, a head's three together */
+    FusedHeads fused_heads;   /* one matrix for q, k and v, a key head's queries, its key and its value together */
     uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
     uint8_t tiled;            /* in GGUF files value head h is key head h % key_heads's */
     uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */
@@ -74,7 +75,6 @@ typedef struct Decoder {
     Activation activation;             /* HF hidden_act, hidden_activation */
     float clamp, alpha;                /* GATE_CLAMPED: HF swiglu_limit, swiglu_alpha */
     int conv, key_heads, value_heads, key_dim, value_dim; /* delta net: HF linear_conv_kernel_dim, linear_num_.. */
-    int heads_dim;                     /* Config.head_dim, for who has no Config */
     int adapter;                       /* LoRA: number of the one that is taken; -1: none. What it adds times .. */
     float adapter_scale;               /* .. HF lora_alpha / lora_rank */
     int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */

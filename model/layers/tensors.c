@@ -112,7 +112,7 @@ static Matrix rows_of(Place *p, const Tensor *t, size_t first, size_t n, size_t 
 
 /* The rows of t [all, cols] that `row` names, into memory of our own: they do not lie side by side. */
 static Matrix gathered(Place *p, const Tensor *t, size_t n, size_t all, size_t cols,
-                       size_t (*row)(const Decoder *x, size_t i)) {
+                       size_t (*row)(const Config *c, LayerForm form, size_t i)) {
     Matrix w = load_matrix(p->ld, t, p->name, all, cols);
     if (!w.data) return w;
     size_t bytes = matrix_bytes(&w) / all;
@@ -122,7 +122,7 @@ static Matrix gathered(Place *p, const Tensor *t, size_t n, size_t all, size_t c
         return (Matrix){0};
     }
     for (size_t i = 0; i < n; i++)
-        memcpy(to + i * bytes, (const uint8_t *)w.data + row(config(p)->decoder, i) * bytes, bytes);
+        memcpy(to + i * bytes, (const uint8_t *)w.data + row(config(p), p->part->form, i) * bytes, bytes);
     w.data = to, w.rows = n;
     p->ld->m->n_parameters -= (all - n) * cols;
     return w;
@@ -140,49 +140,41 @@ static size_t in_key_head(size_t i, size_t each, size_t from, size_t block) {
     return i / each * block + from + i % each;
 }
 
-static size_t row_of_mix(const Decoder *x, size_t i) {
-    size_t dk = (size_t)x->key_dim, keys = (size_t)x->key_heads * dk,
-           dv = (size_t)x->value_heads / (size_t)x->key_heads * (size_t)x->value_dim, block = 2 * dk + 2 * dv;
+static size_t row_of_delta(const Config *c, LayerForm form, size_t i) {
+    const Decoder *x = c->decoder;
+    size_t each = (size_t)x->value_heads / (size_t)x->key_heads, dk = (size_t)x->key_dim,
+           keys = (size_t)x->key_heads * dk, dv = each * (size_t)x->value_dim, block = 2 * dk + 2 * dv;
+    switch (form) {
+    case FORM_BETA: return in_key_head(i, each, 0, 2 * each);
+    case FORM_ALPHA: return in_key_head(i, each, each, 2 * each);
+    case FORM_Z: return in_key_head(i, dv, 2 * dk + dv, block);
+    default: break;
+    }
     if (i < keys) return in_key_head(i, dk, 0, block);
     if (i < 2 * keys) return in_key_head(i - keys, dk, dk, block);
     return in_key_head(i - 2 * keys, dv, 2 * dk, block);
 }
 
-static size_t row_of_z(const Decoder *x, size_t i) {
-    size_t dk = (size_t)x->key_dim, dv = (size_t)x->value_heads / (size_t)x->key_heads * (size_t)x->value_dim;
-    return in_key_head(i, dv, 2 * dk + dv, 2 * dk + 2 * dv);
-}
-
-static size_t row_of_beta(const Decoder *x, size_t i) {
-    size_t each = (size_t)x->value_heads / (size_t)x->key_heads;
-    return in_key_head(i, each, 0, 2 * each);
-}
-
-static size_t row_of_alpha(const Decoder *x, size_t i) {
-    size_t each = (size_t)x->value_heads / (size_t)x->key_heads;
-    return in_key_head(i, each, each, 2 * each);
-}
-
 static Matrix part_of_heads(Place *p, size_t n) {
     const Config *c = config(p);
-    size_t (*row)(const Decoder *, size_t) = p->part->form == FORM_MIX ? row_of_mix
-                                             : p->part->form == FORM_Z ? row_of_z
-                                             : p->part->form == FORM_BETA ? row_of_beta : row_of_alpha;
     int wide = p->part->form == FORM_MIX || p->part->form == FORM_Z;
     size_t all = wide ? layer_size(c, 'C') + layer_size(c, 'Z') : 2 * layer_size(c, 'N');
     const Tensor *t = wide ? named(p, "ssm_in.weight", "linear_attn.in_proj_qkvz.weight", -1)
                            : named(p, "ssm_ba.weight", "linear_attn.in_proj_ba.weight", -1);
-    return gathered(p, t, n, all, (size_t)c->d_model, row);
+    return gathered(p, t, n, all, (size_t)c->d_model, row_of_delta);
 }
 
-/* NeoBERT keeps a head's q, k and v together, in llama.cpp's files as well. */
-static size_t row_of_head(const Decoder *x, size_t i, size_t k) {
-    size_t d = (size_t)x->heads_dim;
-    return i / d * 3 * d + k * d + i % d;
+/* A key head's queries, its key and its value stand together (NeoBERT, GPT-NeoX, InternLM2). */
+static size_t row_of_head(const Config *c, LayerForm form, size_t i) {
+    size_t d = (size_t)c->head_dim, q = (size_t)(c->n_heads / c->n_kv_heads) * d, block = q + 2 * d;
+    return form == FORM_Q ? in_key_head(i, q, 0, block) : in_key_head(i, d, form == FORM_K ? q : q + d, block);
 }
-static size_t row_of_q(const Decoder *x, size_t i) { return row_of_head(x, i, 0); }
-static size_t row_of_k(const Decoder *x, size_t i) { return row_of_head(x, i, 1); }
-static size_t row_of_v(const Decoder *x, size_t i) { return row_of_head(x, i, 2); }
+
+/* Where the file has them so; some are in order in GGUF. */
+static int fuses_heads(const Place *p) {
+    FusedHeads fused = config(p)->decoder->traits->fused_heads;
+    return fused == FUSED_HEADS || (fused == FUSED_HEADS_IN_HF && is_hf(p));
+}
 
 /* Where it is no tensor of its own: its place in another. */
 static Matrix elsewhere(Place *p, size_t rows) {
@@ -193,9 +185,8 @@ static Matrix elsewhere(Place *p, size_t rows) {
     switch (p->part->form) {
     case FORM_Q: case FORM_K: case FORM_V:
         fused = named(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", -1);
-        if (c->decoder->traits->fused_heads)
-            return gathered(p, fused, rows, 3 * rows, (size_t)c->d_model,
-                            p->part->form == FORM_Q ? row_of_q : p->part->form == FORM_K ? row_of_k : row_of_v);
+        if (fuses_heads(p))
+            return gathered(p, fused, rows, qkv[0] + qkv[1] + qkv[2], (size_t)c->d_model, row_of_head);
         return part_of_fused(p, fused, qkv, (int)(p->part->form - FORM_Q));
     case FORM_GATE: case FORM_UP:
         reversed = named(p, NULL, "mlp.up_gate_proj.weight", -1); /* GTE's */
@@ -295,17 +286,26 @@ static const Tensor *gate_up_bias(Place *p) {
     return gated ? named(p, NULL, "mlp.gate_up_proj.bias", -1) : NULL;
 }
 
+/* A bias of q, k and v: all of it in memory, in this order, of which the part's begins where it points. */
+static const float *fused_bias(Place *p, const Tensor *t) {
+    const Config *c = config(p);
+    const size_t rows[3] = {layer_size(c, 'G'), layer_size(c, 'K'), layer_size(c, 'W')}, all = rows[0] + rows[1] + rows[2];
+    const float *x = load_vector(p->ld, t, p->name, all);
+    size_t first[3] = {0, rows[0], rows[0] + rows[1]};
+    float *out = x && fuses_heads(p) ? floats_new(p, all) : (float *)(uintptr_t)x;
+    for (int k = 0; out && out != x && k < 3; k++)
+        for (size_t i = 0; i < rows[k]; i++) out[first[k] + i] = x[row_of_head(c, FORM_Q + (LayerForm)k, i)];
+    return out ? out + first[p->part->form - FORM_Q] : NULL;
+}
+
 static const float *vector(Place *p, size_t n) {
     const Config *c = config(p);
     const LayerForm form = p->part->form;
     const Tensor *t = own(p, -1);
     const float *x;
-    if (!t && form >= FORM_Q && form <= FORM_V) { /* a bias of all three */
-        size_t q = layer_size(c, 'G'), k = layer_size(c, 'K'), all = q + k + layer_size(c, 'W'),
-               first = form == FORM_Q ? 0 : form == FORM_K ? q : q + k;
+    if (!t && form >= FORM_Q && form <= FORM_V) {
         t = named(p, "attn_qkv.bias", "self_attn.qkv_proj.bias", -1);
-        x = t ? load_vector(p->ld, t, p->name, all) : NULL;
-        if (t) return x ? x + first : NULL;
+        if (t) return fused_bias(p, t);
         t = own(p, -1); /* names it, where it is missing */
     }
     const Tensor *both = t ? NULL : gate_up_bias(p);
