@@ -43,7 +43,7 @@ const char *architecture_lacks(const Architecture *a) {
 #define MISSING(called, what) &(&(const Missing){{.name = called, .family = &family_missing}, what})->is
 #define LATENT "keeps keys and values as one short vector a token (latent attention)"
 #define MAMBA "has layers of Mamba among those that attend"
-#define GPT "is of GPT's line: LayerNorm, a feed-forward network without a gate"
+#define GPT "is of GPT's line, and not one of those that are here (gpt_neox, phi, starcoder2)"
 #define LEARNED "has a learned vector for each position, no RoPE"
 #define ALIBI "has layers of its own around ALiBi"
 #define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and gpt_oss are)"
@@ -57,7 +57,8 @@ const Architecture *const architectures[] = {
     &ministral_row, &ministral3_row, &mistral3_row, &qwen3_moe_row, &qwen3moe_row, &qwen35_text_row,
     &qwen35_row, &qwen35_moe_text_row, &qwen35moe_row, &qwen3_next_row, &qwen3next_row, &ernie_row,
     &exaone4_row, &seed_oss_row, &hunyuan_row, &hunyuan_gguf_row, &stablelm_row, &glm4_row, &arcee_row,
-    &gpt_oss_row, &gpt_oss_gguf_row, &mixtral_row,
+    &gpt_oss_row, &gpt_oss_gguf_row, &mixtral_row, &gpt_neox_row, &gptneox_row, &phi_row, &phi2_row, &starcoder2_row,
+    &cohere_row, &command_r_row, &cohere2_row, &olmo_row, &nemotron_row,
     &nomic_row, &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row,
     &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row,
     MISSING("gemma3n", "shares keys and values between layers, and has four residual streams"),
@@ -84,13 +85,7 @@ const Architecture *const architectures[] = {
     MISSING("jina-bert-v2", ALIBI), MISSING("mpnet", "adds a bias for each distance, no RoPE"),
     MISSING("deberta-v2", "scores distances by vectors of their own, no RoPE"),
     MISSING("t5", TWO_HALVES), MISSING("bart", TWO_HALVES), MISSING("whisper", TWO_HALVES),
-    MISSING("gpt_neox", GPT), MISSING("gptneox", GPT), MISSING("gptj", GPT), MISSING("codegen", GPT),
-    MISSING("phi", GPT), MISSING("phi2", GPT), MISSING("persimmon", GPT), MISSING("falcon", GPT),
-    MISSING("starcoder2", GPT), MISSING("olmo", "has LayerNorms without weights"),
-    MISSING("cohere", "adds both branches at once behind one LayerNorm"),
-    MISSING("cohere2", "adds both branches at once behind one LayerNorm"),
-    MISSING("command-r", "adds both branches at once behind one LayerNorm"),
-    MISSING("nemotron", "has LayerNorms of 1 + weight and squared ReLU"),
+    MISSING("gptj", GPT), MISSING("codegen", GPT), MISSING("persimmon", GPT), MISSING("falcon", GPT),
     MISSING("internlm2", "has queries, keys and values in one matrix, group by group"),
     MISSING("qwen2_moe", EXPERTS), MISSING("qwen2moe", EXPERTS), MISSING("olmoe", EXPERTS),
     MISSING("granitemoe", EXPERTS), MISSING("phimoe", EXPERTS), MISSING("glm4_moe", EXPERTS),

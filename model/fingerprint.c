@@ -53,8 +53,8 @@ static void mix_in_positions(uint64_t *hash, const Positions *p) {
 /* Layers that are not LLaMA's. */
 static void mix_in_layers(uint64_t *hash, const Decoder *x, int n_layers) {
     const float numbers[] = {x->embed_scale, x->residual_scale, x->logit_scale, x->logit_cap, x->score_scale,
-                             x->score_cap, x->temperature, x->clamp, x->alpha};
-    const int more[] = {x->parallel, (int)x->activation,
+                             x->score_cap, x->temperature, x->clamp, x->alpha, x->clip};
+    const int more[] = {(int)x->parallel, (int)x->activation,
                         x->n_used,   x->renormalise, x->tiled, x->key_heads, x->value_heads};
     mix_in(hash, numbers, sizeof numbers);
     mix_in(hash, more, sizeof more);

@@ -120,17 +120,15 @@ static int is_draft(const Model *m, const char *name) {
 }
 
 TensorRest model_rest(const Model *m, const Tensor *t) {
-    static const char frequencies[] = "rotary_emb.inv_freq", *const heads[] = {"pooler.", "classifier.", "dense_2.",
-                                                                               "dense_3."};
+    static const char *const heads[] = {"pooler.", "classifier.", "dense_2.", "dense_3."};
     int layer, encoder = m->config.decoder && m->encoder;
     RoformerWorld world = m->weights.format == FORMAT_GGUF ? ROFORMER_IN_GGUF : ROFORMER_IN_TORCH;
     const RoformerName *known = m->config.roformer.variant ? roformer_names_find(world, t->name, &layer) : NULL;
-    size_t n = strlen(t->name), k = sizeof frequencies - 1;
     if (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) return REST_TIED;
     if (encoder && strcmp(t->name, "head.bias") == 0) return REST_BIAS; /* layers_rename's */
     if (weights_is_other_part(&m->weights, t->name) || is_draft(m, t->name)) return REST_PART;
     if (is_integer(t->type_name) || (known && known->flags & NAME_COMPUTED) ||
-        (n >= k && strcmp(t->name + n - k, frequencies) == 0))
+        text_ends_with(t->name, "rotary_emb.inv_freq") || text_ends_with(t->name, ".attention.masked_bias"))
         return REST_COMPUTED;
     if (encoder && strstr(t->name, ".lora_")) return REST_ADAPTER;
     for (int i = 0; encoder && i < 4; i++)

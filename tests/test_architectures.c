@@ -107,6 +107,16 @@ static void test_mxfp4(void) {
     wrong_ones_miss(names);
 }
 
+static void test_gpt_neox(void) { run_cases((const char *const[]){"gpt_neox", "gpt_neox_serial", NULL}); }
+static void test_phi(void) { run_cases((const char *const[]){"phi", NULL}); }
+static void test_starcoder2(void) { run_cases((const char *const[]){"starcoder2", "starcoder2_window", NULL}); }
+static void test_cohere(void) { run_cases((const char *const[]){"cohere", "cohere_norms", "cohere2", NULL}); }
+static void test_olmo(void) {
+    run_cases((const char *const[]){"olmo", NULL});
+    unpermuted_misses("olmo");
+}
+static void test_nemotron(void) { run_cases((const char *const[]){"nemotron", "nemotron_biases", NULL}); }
+
 static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
 
 extern const Test tests_architectures[];
@@ -139,6 +149,12 @@ const Test tests_architectures[] = {
     {"architectures/arcee", test_arcee},
     {"architectures/gpt_oss", test_gpt_oss},
     {"architectures/gpt_oss in MXFP4", test_mxfp4},
+    {"architectures/gpt_neox", test_gpt_neox},
+    {"architectures/phi", test_phi},
+    {"architectures/starcoder2", test_starcoder2},
+    {"architectures/cohere", test_cohere},
+    {"architectures/olmo", test_olmo},
+    {"architectures/nemotron", test_nemotron},
     {"architectures/llama's other files", test_llama},
     {0},
 };

@@ -151,7 +151,7 @@ static void layer_keys(Keys *k, const Config *c) {
     for (int i = 0; i < LAYER_KEYS && t->keys[i]; i++)
         for (const KeyField *f = t->keys[i]; f->gguf || f->hf; f++) {
             double v = key_field(f, x);
-            int divides = f->at == offsetof(Decoder, logit_scale); /* the key's number, ours multiplies */
+            int divides = f->hf && strcmp(f->hf, "logits_scaling") == 0; /* the key's number, ours multiplies */
             scaled |= f->at == offsetof(Decoder, score_scale);
             if (!f->gguf || v == 0) continue;
             if (f->type == FIELD_FLOAT) real(k, f->gguf, divides ? 1 / v : v);
@@ -165,7 +165,7 @@ static void layer_keys(Keys *k, const Config *c) {
     if (x->temperature > 0) real(k, "attention.temperature_scale", x->temperature);
     if (x->temperature > 0 && !says_length(&c->rope))
         count(k, "rope.scaling.original_context_length", x->temperature_n);
-    if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel);
+    if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel != IN_TURN);
     if (!x->value_heads) return;
     count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
     recurrent(k, c);

@@ -32,6 +32,8 @@ const KeyField layer_caps[] = {
     {"final_logit_softcapping", "final_logit_softcapping", FIELD_FLOAT, IN(logit_cap), 0, 0, 0},
     {0},
 };
+const KeyField layer_logits[] = {{"logit_scale", "logit_scale", FIELD_FLOAT, IN(logit_scale), 0, 0, 0}, {0}};
+const KeyField layer_clip[] = {{"attention.clamp_kqv", "clip_qkv", FIELD_FLOAT, IN(clip), 0, 0, 0}, {0}};
 const KeyField layer_experts[] = {
     {"expert_count", "num_experts", FIELD_INT, IN(n_experts), 1, 4096, 0},
     {NULL, "num_local_experts", FIELD_INT, IN(n_experts), 1, 4096, 0},
@@ -197,6 +199,7 @@ static void check(KeyReader *r, Config *c) {
             key_complain(r, "a scale", "of embeddings, residuals, logits or scores is out of range");
     if (!(x->score_cap >= 0 && x->score_cap < 1e30f && x->logit_cap >= 0 && x->logit_cap < 1e30f))
         key_complain(r, "a soft cap", "must be 0 or more");
+    if (!(x->clip >= 0 && x->clip < 1e30f)) key_complain(r, "clip_qkv", "must be 0 or more");
     if (x->n_experts && x->n_used > x->n_experts)
         key_complain(r, "expert_used_count", "is more than there are experts");
     if (x->n_delta && (x->value_heads % x->key_heads || (int64_t)x->value_heads * x->value_dim > CONFIG_MAX_DIM ||

@@ -93,6 +93,22 @@ static void norm_whole(Session *s, const Layer *y, size_t n) {
     team_wait(&w->team);
 }
 
+/* q, k and v stay within +-clip. */
+static void clip(Session *s, size_t n) {
+    const Config *c = &s->model->config;
+    Scratch *w = s->scratch;
+    size_t d = (size_t)c->head_dim, q = (size_t)c->n_heads * d, kv = (size_t)c->n_kv_heads * d;
+    float most = decoder(s)->clip;
+    for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
+        for (size_t i = t.at * q; i < (t.at + 1) * q; i++) w->q[i] = fmaxf(-most, fminf(w->q[i], most));
+        for (size_t i = t.at * kv; i < (t.at + 1) * kv; i++) {
+            w->k[i] = fmaxf(-most, fminf(w->k[i], most));
+            w->v[i] = fmaxf(-most, fminf(w->v[i], most));
+        }
+    }
+    team_wait(&w->team);
+}
+
 /* q = R q, k = R k, head by head, by the layer's own angles, with norms before or behind. A layer without RoPE keeps
  * them as they are. */
 static void rotate_nowait(Session *s, int l, size_t n) {
@@ -130,6 +146,7 @@ static void attend(Session *s, int l, size_t n) {
     team_wait(&w->team);
     if (gated) part_gates(s, n);
     if (decoder(s)->traits->qk == QK_WHOLE) norm_whole(s, y, n);
+    if (decoder(s)->clip > 0) clip(s, n);
     rotate_nowait(s, l, n);
     step_attend(s, l, n);
     if (gated) close_gates(s, n);
@@ -240,7 +257,7 @@ static void logits(Session *s, size_t t, size_t n) {
     size_t d = (size_t)m->config.d_model, vocab = (size_t)m->config.vocab_size;
     const float *h = m->encoder ? words_head(s, t, n) : w->xn + t * d;
     Packed last = step_pack(s, h, n, d, &m->lm_head);
-    step_linear_nowait(s, s->logits, &last, &m->lm_head, m->encoder ? m->encoder->mlm_bias : NULL);
+    step_linear_nowait(s, s->logits, &last, &m->lm_head, m->encoder ? m->encoder->mlm_bias : x->head_b);
     if (x->logit_scale == 1 && x->logit_cap == 0) return;
     team_wait(&w->team);
     for (Share i = team_share(&w->team, n * vocab); i.at < i.end; i.at++) {
@@ -257,8 +274,9 @@ static void layer(Session *s, int l, size_t n) {
     take_in_nowait(s, sums ? NULL : y->attn_norm, more->attn_norm_b, n);
     if (x->kinds[l].mixer == MIXER_DELTA) delta_mix(s, l, n);
     else attend(s, l, n);
+    if (x->parallel == OWN_NORMS) take_in_nowait(s, y->ffn_norm, more->ffn_norm_b, n);
     add_nowait(s, more->attn_out, sums ? y->attn_norm : NULL, more->attn_norm_b, n);
-    if (!x->parallel) take_in_nowait(s, sums ? NULL : y->ffn_norm, more->ffn_norm_b, n);
+    if (x->parallel == IN_TURN) take_in_nowait(s, sums ? NULL : y->ffn_norm, more->ffn_norm_b, n);
     network(s, l, n);
     add_nowait(s, more->ffn_out, sums ? y->ffn_norm : NULL, more->ffn_norm_b, n);
 }

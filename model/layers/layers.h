@@ -28,6 +28,7 @@ typedef struct LayerTraits {
     uint8_t norm_sum;         /* x = norm(x + branch), BERT's way: in place of both */
     uint8_t first_bare;       /* layer 0's attention takes x as it is */
     uint8_t layernorm;        /* LayerNorm, not RMSNorm; a bias that the file has not is 0 */
+    uint8_t bare_norms;       /* norms are without weights, which are 1 where the file has none */
     uint8_t plus_one;         /* Hugging Face's files hold a norm's weights less 1 */
     QkNorm qk;
     uint8_t qk_after;         /* q and k are normalised behind the rotation */
@@ -67,7 +68,8 @@ typedef struct Decoder {
     float score_scale, score_cap;      /* HF attention_multiplier, query_pre_attn_scalar; attn_logit_softcapping or 0 */
     float temperature;                 /* scores grow by 1 + temperature ln(1 + floor(position / temperature_n)) */
     int64_t temperature_n;
-    int parallel;                      /* 1: both branches read the same norm's output */
+    float clip;                        /* HF clip_qkv: q, k and v stay within +-clip; 0: as they are */
+    enum { IN_TURN, SHARED_NORM, OWN_NORMS } parallel; /* both branches read x as the layer began, by .. */
     RopeConfig local;                  /* of layers that turn by it; its method has one choice of frequencies */
     int n_experts, n_used;             /* HF num_experts, num_experts_per_tok */
     int d_expert, d_shared;            /* HF moe_intermediate_size; of the shared expert, 0: there is none */
@@ -80,6 +82,7 @@ typedef struct Decoder {
     int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */
     int n_softmax, n_delta;            /* layers of each mixer */
     const float *final_norm_b;         /* [d_model]: LayerNorm's */
+    const float *head_b;               /* [vocab_size]: lm_head's */
     LayerKind kinds[];                 /* [n_layers] */
 } Decoder;
 

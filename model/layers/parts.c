@@ -72,6 +72,7 @@ const LayerPart layer_parts[] = {
     {"mlm.norm.weight", "head.norm.weight", 'D', 0, PART_WORDS, AROUND(mlm_norm), 0},
     {"mlm.norm.bias", "head.norm.bias", 'D', 0, PART_WORDS, AROUND(mlm_norm_b), 0},
     {"output.weight", "lm_head.weight", 'V', 'D', PART_HEAD, OF(lm_head), 0},
+    {"output.bias", "lm_head.bias", 'V', 0, PART_HEAD_BIAS, IN_DECODER, offsetof(Decoder, head_b), 0},
     {"mlm.bias", "lm_head.bias", 'V', 0, PART_WORDS, AROUND(mlm_bias), 0},
     {"pooler.weight", "pooler.dense.weight", 'D', 'D', PART_POOLER, AROUND(pooler), 0},
     {"pooler.bias", "pooler.dense.bias", 'D', 0, PART_POOLER, AROUND(pooler_b), 0},
@@ -139,13 +140,14 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     const LayerKind *kind = l < 0 ? NULL : &x->kinds[l];
     if (layer_part_repeats(p) != (l >= 0)) return 0;
     if (p->in == IN_ENCODER) return c->mask == MASK_CAUSAL ? 0 : around_has(c, p);
-    int softmax = kind && kind->mixer == MIXER_SOFTMAX, dense = kind && !kind->experts;
+    int softmax = kind && kind->mixer == MIXER_SOFTMAX, dense = kind && !kind->experts, norm = t->bare_norms ? -1 : 1;
     switch (p->when) {
     case PART_HEAD: return c->mask == MASK_CAUSAL ? c->own_head : c->own_head ? -1 : 0;
-    case PART_FINAL_NORM: return !t->norm_sum;
+    case PART_HEAD_BIAS: return c->mask == MASK_CAUSAL ? -1 : 0;
+    case PART_FINAL_NORM: return t->norm_sum ? 0 : norm;
     case PART_FINAL_BIAS: return t->layernorm && !t->norm_sum ? -1 : 0;
     case PART_SUM_NORM: return t->norm_sum;
-    case PART_NORM_IN: return t->norm_in && !(t->first_bare && l == 0);
+    case PART_NORM_IN: return t->norm_in && !(t->first_bare && l == 0) ? norm : 0;
     case PART_NORM_IN_BIAS: return t->norm_in && t->layernorm && !(t->first_bare && l == 0) ? -1 : 0;
     case PART_SOFTMAX: return softmax;
     case PART_QKV_BIAS: return softmax ? c->qkv_bias : 0;
@@ -154,8 +156,8 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_O_BIAS: return softmax ? c->o_bias : 0;
     case PART_DELTA: return !softmax;
     case PART_NORM_OUT: return t->norm_out;
-    case PART_FFN_NORM: return t->norm_in && !x->parallel;
-    case PART_FFN_NORM_BIAS: return t->norm_in && !x->parallel && t->layernorm ? -1 : 0;
+    case PART_FFN_NORM: return t->norm_in && x->parallel != SHARED_NORM ? norm : 0;
+    case PART_FFN_NORM_BIAS: return t->norm_in && x->parallel != SHARED_NORM && t->layernorm ? -1 : 0;
     case PART_EXPERTS: return !dense;
     case PART_EXPERT_BIAS: return !dense && t->gate == GATE_CLAMPED;
     case PART_SHARED: return !dense && x->d_shared > 0;

@@ -32,6 +32,20 @@ static const LayerName mixtral_names[] = {
     {"ffn_up_exps.weight", NULL, "block_sparse_moe.experts.@.w3.weight"},
     {"ffn_down_exps.weight", NULL, "block_sparse_moe.experts.@.w2.weight"}, {0}};
 /* As transformers 5 calls it, where experts are in one tensor. */
+static const LayerName phi_names[] = {
+    {"attn_output.weight", NULL, "self_attn.dense.weight"}, {"attn_output.bias", NULL, "self_attn.dense.bias"},
+    {"ffn_up.weight", NULL, "mlp.fc1.weight"}, {"ffn_up.bias", NULL, "mlp.fc1.bias"},
+    {"ffn_down.weight", NULL, "mlp.fc2.weight"}, {"ffn_down.bias", NULL, "mlp.fc2.bias"},
+    {"output_norm.weight", NULL, "model.final_layernorm.weight"},
+    {"output_norm.bias", NULL, "model.final_layernorm.bias"}, {0}};
+static const LayerName starcoder2_names[] = {
+    {"ffn_up.weight", NULL, "mlp.c_fc.weight"}, {"ffn_up.bias", NULL, "mlp.c_fc.bias"},
+    {"ffn_down.weight", NULL, "mlp.c_proj.weight"}, {"ffn_down.bias", NULL, "mlp.c_proj.bias"}, {0}};
+static const char *const gpt_neox_renames[][2] = {
+    {"gpt_neox.", "model."}, {".embed_in.", ".embed_tokens."}, {".final_layer_norm.", ".norm."},
+    {"embed_out.", "lm_head."}, {".attention.query_key_value.", ".self_attn.qkv_proj."},
+    {".attention.dense.", ".self_attn.o_proj."}, {".mlp.dense_h_to_4h.", ".mlp.up_proj."},
+    {".mlp.dense_4h_to_h.", ".mlp.down_proj."}, {0}};
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
@@ -171,6 +185,32 @@ static void stablelm(KeyReader *r, Config *c) {
                                         : !weights_find(r->w, "blk.0.ffn_norm.weight");
 }
 
+static void gpt_neox(KeyReader *r, Config *c) {
+    c->decoder->parallel = key_flag(r, "use_parallel_residual", "use_parallel_residual", 1) ? OWN_NORMS : IN_TURN;
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+    c->n_kv_heads = c->n_heads; /* whatever its config.json says */
+}
+
+static void phi(KeyReader *r, Config *c) {
+    c->decoder->parallel = SHARED_NORM;
+    if (key_flag(r, NULL, "qk_layernorm", 0)) key_complain(r, "qk_layernorm", "of true is not known here");
+}
+
+/* Some say what they were trained on by another key than max_position_embeddings. */
+static void cohere(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    x->parallel = SHARED_NORM;
+    c->n_ctx_train = key_int(r, NULL, "model_max_length", (double)c->n_ctx_train, 1, MOST_COUNTED);
+    c->qk_norm = key_is_hf(r) ? key_flag(r, NULL, "use_qk_norm", 0) : -1;
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+    if (key_is_hf(r) && !r->source->look(r, NULL, "logit_scale")) x->logit_scale = 0.0625f;
+}
+
+static void nemotron(KeyReader *r, Config *c) {
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+    c->mlp_bias = key_said(r, "mlp_bias");
+}
+
 static void gpt_oss(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     RopeNumbers *n = key_rope_numbers(r, &c->rope, c->n_ctx_train);
@@ -220,6 +260,18 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     stablelm_is = {.norm_in = 1, .layernorm = 1, .qk = QK_EACH, .names = stablelm_names, .settle = stablelm},
     glm4_is = {.norm_in = 1, .norm_out = 1, .fused_gate_up = 1, .names = glm4_names},
     arcee_is = {.norm_in = 1, .gate = GATE_NONE},
+    gpt_neox_is = {.gguf = "gptneox", .norm_in = 1, .layernorm = 1, .gate = GATE_NONE, .gelu = 2,
+                   .fused_heads = FUSED_HEADS_IN_HF, .renames = gpt_neox_renames, .settle = gpt_neox},
+    phi_is = {.gguf = "phi2", .norm_in = 1, .layernorm = 1, .gate = GATE_NONE, .gelu = 1, .names = phi_names,
+              .settle = phi},
+    starcoder2_is = {.norm_in = 1, .layernorm = 1, .gate = GATE_NONE, .gelu = 1, .others = OTHERS_HAVE_WINDOW,
+                     .alike = 1, .names = starcoder2_names, .settle = ernie},
+    cohere_is = {.gguf = "command-r", .norm_in = 1, .layernorm = 1, .qk = QK_EACH, .keys = {layer_logits},
+                 .settle = cohere},
+    cohere2_is = {.norm_in = 1, .layernorm = 1, .period = 4, .others = OTHERS_HAVE_WINDOW, .nope_on_full = 1,
+                  .keys = {layer_logits}, .settle = cohere},
+    olmo_is = {.norm_in = 1, .layernorm = 1, .bare_norms = 1, .keys = {layer_clip}},
+    nemotron_is = {.norm_in = 1, .layernorm = 1, .plus_one = 1, .gate = GATE_NONE, .settle = nemotron},
     gpt_oss_is = {.gguf = "gpt-oss", .norm_in = 1, .gate = GATE_CLAMPED, .sinks = 1, .experts = 1, .period = 2,
                   .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts}, .names = gpt_oss_names, .settle = gpt_oss};
 
@@ -270,3 +322,15 @@ ROW(gpt_oss_row, "gpt_oss", ROPE_HALF, gpt_oss_is, .kv_heads = 8, .head_dim = 64
     .mxfp4 = 1, .theta = 150000, .eps = 1e-5f, .rope = gpt_oss_rope);
 ROW(gpt_oss_gguf_row, "gpt-oss", ROPE_HALF, gpt_oss_is, .n_ctx = 131072);
 ROW(mixtral_row, "mixtral", ROPE_INTERLEAVED, mixtral_is, .kv_heads = 8, .n_ctx = 131072, .theta = 1e6, .eps = 1e-5f);
+ROW(gpt_neox_row, "gpt_neox", ROPE_HALF, gpt_neox_is, .n_ctx = 2048, .partial = 0.25, .eps = 1e-5f);
+ROW(gptneox_row, "gptneox", ROPE_HALF, gpt_neox_is, .n_ctx = 2048);
+ROW(phi_row, "phi", ROPE_HALF, phi_is, .n_ctx = 2048, .partial = 0.5, .eps = 1e-5f);
+ROW(phi2_row, "phi2", ROPE_HALF, phi_is, .n_ctx = 2048);
+ROW(starcoder2_row, "starcoder2", ROPE_HALF, starcoder2_is, .kv_heads = 2, .n_ctx = 4096, .tied = 1, .eps = 1e-5f);
+ROW(cohere_row, "cohere", ROPE_INTERLEAVED, cohere_is, .n_ctx = 8192, .tied = 1, .interleaved = 1, .theta = 5e5,
+    .eps = 1e-5f);
+ROW(command_r_row, "command-r", ROPE_INTERLEAVED, cohere_is, .n_ctx = 8192, .tied = 1);
+ROW(cohere2_row, "cohere2", ROPE_INTERLEAVED, cohere2_is, .n_ctx = 8192, .window = 4096, .tied = 1, .interleaved = 1,
+    .eps = 1e-5f);
+ROW(olmo_row, "olmo", ROPE_INTERLEAVED, olmo_is, .n_ctx = 2048, .eps = 1e-5f);
+ROW(nemotron_row, "nemotron", ROPE_HALF, nemotron_is, .n_ctx = 4096, .partial = 0.5, .eps = 1e-5f);

@@ -289,13 +289,14 @@ static const Tensor *gate_up_bias(Place *p) {
 /* A bias of q, k and v: all of it in memory, in this order, of which the part's begins where it points. */
 static const float *fused_bias(Place *p, const Tensor *t) {
     const Config *c = config(p);
-    const size_t rows[3] = {layer_size(c, 'G'), layer_size(c, 'K'), layer_size(c, 'W')}, all = rows[0] + rows[1] + rows[2];
+    const size_t q = layer_size(c, 'G'), k = layer_size(c, 'K'), all = q + k + layer_size(c, 'W');
+    const LayerForm form = p->part->form;
     const float *x = load_vector(p->ld, t, p->name, all);
-    size_t first[3] = {0, rows[0], rows[0] + rows[1]};
     float *out = x && fuses_heads(p) ? floats_new(p, all) : (float *)(uintptr_t)x;
-    for (int k = 0; out && out != x && k < 3; k++)
-        for (size_t i = 0; i < rows[k]; i++) out[first[k] + i] = x[row_of_head(c, FORM_Q + (LayerForm)k, i)];
-    return out ? out + first[p->part->form - FORM_Q] : NULL;
+    for (size_t i = 0; out && out != x && i < all; i++)
+        out[i] = x[i < q ? row_of_head(c, FORM_Q, i) : i < q + k ? row_of_head(c, FORM_K, i - q)
+                                                                 : row_of_head(c, FORM_V, i - q - k)];
+    return out ? out + (form == FORM_Q ? 0 : form == FORM_K ? q : q + k) : NULL;
 }
 
 static const float *vector(Place *p, size_t n) {
@@ -353,9 +354,13 @@ static int is_norm_bias(const Config *c, const LayerPart *p) {
                                              p->when == PART_FINAL_BIAS || p->when == PART_EMBED_NORM_BIAS);
 }
 
-static const float *zeroes(Place *p, size_t n) {
+static int is_bare_norm(const Config *c, const LayerPart *p) {
+    return c->decoder->traits->bare_norms && p->form == FORM_NORM;
+}
+
+static const float *alike(Place *p, size_t n, float value) {
     float *out = floats_new(p, n);
-    if (out) memset(out, 0, n * sizeof *out);
+    for (size_t i = 0; out && i < n; i++) out[i] = value;
     return out;
 }
 
@@ -364,9 +369,10 @@ static void take(Place *p) {
     const LayerPart *part = p->part;
     size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
     int has = layer_has(&m->config, part, p->l), there = has > 0 || (has < 0 && is_there(p));
-    if (!there && (has == 0 || !is_norm_bias(&m->config, part))) return;
+    int bare = is_bare_norm(&m->config, part);
+    if (!there && (has == 0 || !(bare || is_norm_bias(&m->config, part)))) return;
     void *to = layer_place(m, part, p->l); /* layer -1 has no place for what layers have */
-    if (!there) *(const float **)to = zeroes(p, rows);
+    if (!there) *(const float **)to = alike(p, rows, bare ? 1 : 0);
     else if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
     else if (!cols) *(const float **)to = vector(p, rows);
     else if (is_experts(part)) *(Matrix **)to = experts(p, rows, cols);

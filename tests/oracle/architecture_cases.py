@@ -1,4 +1,4 @@
-"""The cases of architectures.py: tiny models of twenty-odd architectures, each with the settings that only it has.
+"""The cases of architectures.py: tiny models of thirty-odd architectures, each with the settings that only it has.
 
 A case names transformers' class and what its config says beside decoders.BASE. Windows are 8, so that 33 ids cross
 them; scales, caps and thetas are such that each matters. WRONG lists models that are wrong in one thing.
@@ -92,6 +92,10 @@ MTP |= {f"mtp.layers.0.{x}.weight": shape for x, shape in {
 
 def gemma(**more):
     return keep(cache_implementation="hybrid", tie_word_embeddings=DROP, **more)
+
+
+def neox(share, theta):
+    return keep(rotary_pct=share, rotary_emb_base=theta, rope_theta=DROP, partial_rotary_factor=DROP, rope_scaling=DROP)
 
 
 def bare_gemma3(t):
@@ -208,6 +212,30 @@ CASES = {
     "gpt_oss_bare": Case("GptOssForCausalLM", dict(OSS, rope_parameters=None), BARE, SAYS_ALL),
     "gpt_oss_mxfp4": Case("GptOssForCausalLM", dict(
         OSS, hidden_size=64, intermediate_size=64, quantization_config=MXFP4), HUB_OSS),
+    "gpt_neox": Case(
+        "GPTNeoXForCausalLM", dict(**WIDE, rope_parameters=rope(partial_rotary_factor=0.25)), neox(0.25, 10000.0),
+        more={"gpt_neox.layers.0.attention.masked_bias": (1,)}),
+    "gpt_neox_serial": Case(
+        "GPTNeoXForCausalLM", dict(use_parallel_residual=False, attention_bias=False, hidden_act="gelu_new", **TIED,
+                                   rope_parameters=rope(100.0, partial_rotary_factor=1.0)), neox(1.0, 100.0),
+        "no key for an activation; the converter asks for biases"),
+    "phi": Case("PhiForCausalLM", dict(num_attention_heads=2, num_key_value_heads=2, intermediate_size=128,
+                                       rope_parameters=rope(partial_rotary_factor=0.5))),
+    "starcoder2": Case("Starcoder2ForCausalLM", dict(**GQA, tie_word_embeddings=True)),
+    "starcoder2_window": Case(
+        "Starcoder2ForCausalLM", dict(**GQA, sliding_window=8, use_bias=False, tie_word_embeddings=False),
+        no_gguf="no key for a window"),
+    "cohere": Case("CohereForCausalLM", dict(**GQA, **TIED, logit_scale=0.5, rope_parameters=rope(500.0))),
+    "cohere_norms": Case("CohereForCausalLM", dict(**GQA, **TIED, use_qk_norm=True, logit_scale=0.25,
+                                                   attention_bias=True, rope_parameters=rope(500.0))),
+    "cohere2": Case("Cohere2ForCausalLM", dict(
+        **GQA, **TIED, num_hidden_layers=4, sliding_window=8, logit_scale=0.5, rotary_pct=1.0,
+        rope_parameters=rope(500.0)), keep("rotary_pct", sliding_window_pattern=4)),
+    "olmo": Case("OlmoForCausalLM", dict(**GQA, clip_qkv=0.75)),
+    "nemotron": Case("NemotronForCausalLM", dict(**WIDE, head_dim=16, rope_parameters=rope(
+        partial_rotary_factor=0.5))),
+    "nemotron_biases": Case("NemotronForCausalLM", dict(**GQA, attention_bias=True, mlp_bias=True, rope_parameters=rope(
+        partial_rotary_factor=0.5)), no_gguf="llama.cpp has no biases of q, k and v here"),
     "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
     "llama_lm_head_only": Case(
         "LlamaForCausalLM", dict(**GQA, **TIED), no_gguf="the converter looks for embeddings",
@@ -298,6 +326,23 @@ WRONG = {
                 key("truncated", "truncate", "false", "true"), key("another alpha", "swiglu_alpha", "1.702", "1.0"),
                 *bare("biases", "router.bias", "down_proj_bias", "o_proj.bias")],
     "gpt_oss_bare": [NO_YARN, key("truncated", "truncate", "false", "true")],
+    "gpt_neox": [key("one after the other", "use_parallel_residual", "true", "false"),
+                 key("relu", "hidden_act", '"gelu"', '"relu"'),
+                 key("whole heads turn", "partial_rotary_factor", "0.25", "1.0"),
+                 *bare("biases", "query_key_value.bias", "dense_h_to_4h.bias", "post_attention_layernorm.bias")],
+    "gpt_neox_serial": [key("side by side", "use_parallel_residual", "false", "true")],
+    "phi": [key("whole heads turn", "partial_rotary_factor", "0.5", "1.0"), *bare("biases", "lm_head.bias", "fc1.bias"),
+            key("relu", "hidden_act", '"gelu_new"', '"relu"')],
+    "starcoder2": bare("biases", "c_fc.bias", "k_proj.bias", "model.norm.bias"),
+    "starcoder2_window": [window(9)],
+    "cohere": [key("logits as they are", "logit_scale", "0.5", "1.0"),
+               key("another theta", "rope_theta", "500.0", "10000.0")],
+    "cohere_norms": bare("q norm", "q_norm.weight", value="1") + bare("biases", "v_proj.bias"),
+    "cohere2": [window(9), LAYER_SLIDES, key("logits as they are", "logit_scale", "0.5", "1.0")],
+    "olmo": [key("no clip", "clip_qkv", "0.75", "null")],
+    "nemotron": [NO_ONE, key("whole heads turn", "partial_rotary_factor", "0.5", "1.0"),
+                 key("silu", "hidden_act", '"relu2"', '"silu"')],
+    "nemotron_biases": bare("biases", "v_proj.bias", "down_proj.bias"),
     "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
                       ("scales the other way", "swap", "_scales", "1")],
 }

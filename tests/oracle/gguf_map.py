@@ -56,6 +56,8 @@ def convert(folder, path, ftype="ALL_F32"):
     """Write the GGUF file of a folder; of jina's v3 also lora-TASK-.. beside it."""
     hparams = ModelBase.load_hparams(pathlib.Path(folder), False)
     kind = conversion.get_model_class(conversion.get_model_architecture(hparams, conversion.ModelType.TEXT))
+    if "use_parallel_residual" in hparams and "rope_parameters" in hparams:  # what transformers 5 calls otherwise
+        hparams["rotary_pct"] = hparams["rope_parameters"].get("partial_rotary_factor", 1.0)
     todo = [ModelBase]
     while todo:  # every class has its own way to a vocabulary
         c = todo.pop()
@@ -68,7 +70,7 @@ def convert(folder, path, ftype="ALL_F32"):
     size = hparams.get("text_config", hparams)["vocab_size"]
     vocab = {"type": "WordPiece", "vocab": {str(i): i for i in range(size)}}
     words.write_text(json.dumps({"model": vocab, "added_tokens": []}))
-    kind(pathlib.Path(folder), gguf.LlamaFileType[ftype], pathlib.Path(path), eager=True,
+    kind(pathlib.Path(folder), gguf.LlamaFileType[ftype], pathlib.Path(path), eager=True, hparams=hparams,
          sentence_transformers_dense_modules=True).write()
     words.unlink()
 
