@@ -8,6 +8,17 @@
 
 const Attention *const session_attention = &attention_tiles;
 
+/* The text part of models that see pictures, which is a Qwen 2 or 3: of text alone all three coordinates of a position
+ * are equal, and angles by three axes are plain RoPE's. */
+#define QWEN2_VL(called)                                                                                         \
+    {.name = called, .family = &family_llama, .pairing = ROPE_HALF,                                              \
+     DECODER(.gguf = "qwen2", .kv_heads = 8, .n_ctx = 32768, .window = 4096, .qkv_bias = 1, .window_by_layer = 1, \
+             .theta = 1e6, .eps = 1e-5f)}
+#define QWEN3_VL(called)                                                                                     \
+    {.name = called, .family = &family_llama, .pairing = ROPE_HALF, .qk_norm = 1,                            \
+     DECODER(.gguf = "qwen3", .kv_heads = 32, .head_dim = 128, .n_ctx = 128000, .qkv_bias = -1, .o_bias = -1, \
+             .theta = 5e5)}
+
 #define DECODER(...) .hf = &(const DecoderDefaults){__VA_ARGS__}
 static const Architecture
     llama = {.name = "llama", .family = &family_llama, .pairing = ROPE_INTERLEAVED, .with_experts = &mixtral_row,
@@ -19,6 +30,9 @@ static const Architecture
     qwen3 = {.name = "qwen3", .family = &family_llama, .pairing = ROPE_HALF, .qk_norm = 1,
              DECODER(.kv_heads = 32, .head_dim = 128, .n_ctx = 32768, .window = 4096, .qkv_bias = -1, .o_bias = -1,
                      .window_by_layer = 1)},
+    qwen2_vl = QWEN2_VL("qwen2_vl"), qwen2_vl_text = QWEN2_VL("qwen2_vl_text"), qwen2vl = QWEN2_VL("qwen2vl"),
+    qwen25_vl = QWEN2_VL("qwen2_5_vl"), qwen25_vl_text = QWEN2_VL("qwen2_5_vl_text"),
+    qwen3_vl_text = QWEN3_VL("qwen3_vl_text"), qwen3vl = QWEN3_VL("qwen3vl"),
     roformer = {.name = "roformer", .family = &family_roformer},
     gau_alpha = {.name = "gau_alpha", .family = &family_roformer};
 
@@ -47,11 +61,11 @@ const char *architecture_lacks(const Architecture *a) {
 #define LEARNED "has a learned vector for each position, no RoPE"
 #define ALIBI "has layers of its own around ALiBi"
 #define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and gpt_oss are)"
-#define THREE_AXES "reads pictures, at positions of three axes"
 #define TWO_HALVES "is an encoder and a decoder"
 
 const Architecture *const architectures[] = {
-    &llama, &mistral, &qwen2, &qwen3, &roformer, &gau_alpha,
+    &llama, &mistral, &qwen2, &qwen3, &qwen2_vl, &qwen2_vl_text, &qwen2vl, &qwen25_vl, &qwen25_vl_text, &qwen3_vl_text,
+    &qwen3vl, &qwen3vlmoe_row, &roformer, &gau_alpha,
     &gemma_row, &gemma2_row, &gemma3_row, &gemma3_text_row, &gemma_embedding_row,
     &phi3_row, &smollm3_row, &olmo2_row, &olmo3_row, &granite_row,
     &ministral_row, &ministral3_row, &mistral3_row, &qwen3_moe_row, &qwen3moe_row, &qwen35_text_row,
@@ -90,9 +104,7 @@ const Architecture *const architectures[] = {
     MISSING("qwen2_moe", EXPERTS), MISSING("qwen2moe", EXPERTS), MISSING("olmoe", EXPERTS),
     MISSING("granitemoe", EXPERTS), MISSING("phimoe", EXPERTS), MISSING("glm4_moe", EXPERTS),
     MISSING("glm4moe", EXPERTS), MISSING("ernie4_5_moe", EXPERTS), MISSING("dots1", EXPERTS),
-    MISSING("qwen2_vl", THREE_AXES), MISSING("qwen2vl", THREE_AXES), MISSING("qwen2_5_vl", THREE_AXES),
-    MISSING("qwen3_vl", THREE_AXES), MISSING("qwen3vl", THREE_AXES), MISSING("qwen2_vl_text", THREE_AXES),
-    MISSING("qwen2_5_vl_text", THREE_AXES), MISSING("qwen3_vl_text", THREE_AXES),
+    MISSING("qwen3_vl_moe_text", "keeps its experts' matrices transposed (GGUF files of it run)"),
     MISSING("mllama", "has layers that look at a picture"), NULL};
 
 const KeySource *const key_sources[] = {

@@ -128,6 +128,7 @@ static void rope_method(KeyReader *r, RopeConfig *rope, const JsonValue *o, cons
         rope->scaling = rope_scaling(json_absent(json_get(o, "mixed_b")) ? "ntk-fixed" : "ntk-mixed");
         return;
     }
+    if (strcmp(name, "mrope") == 0) name = "default"; /* a text's three coordinates are equal: plain RoPE */
     if ((rope->scaling = rope_scaling_of_file(name))) return;
     char why[160];
     snprintf(why, sizeof why, "rope method \"%.60s\" is not known here", name);
@@ -308,6 +309,7 @@ static void finish(KeyReader *r, Config *c, const Architecture *a) {
     if (a->hf) parts(r, c, a->hf);
     quantized(r, a->hf);
     key_check_causal(r, a);
+    if (a->hf && a->hf->gguf) snprintf(c->arch, sizeof c->arch, "%s", a->hf->gguf);
     if (a->hf && !a->traits) plain_parts(r, c, a->hf);
     ends(r, c);
 }

@@ -25,6 +25,7 @@ typedef struct DecoderDefaults {
     double local_theta;    /* of layers with a window; 0: they have no RoPE of their own; below 0: theta */
     float eps;             /* 0: 1e-6 */
     int64_t n_ctx_original; /* original_max_position_embeddings at top level; 0: it is RoPE's object that has it */
+    const char *gguf;      /* what convert calls it, where that is not the row's name */
     const char *rope;      /* rope_parameters, where nothing is said of RoPE: JSON; NULL: plain RoPE */
 } DecoderDefaults;
 

@@ -98,7 +98,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
 
 int weights_is_other_part(const Weights *w, const char *name) {
     static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
-    if (strncmp(name, "mtp.", 4) == 0 || strstr(name, ".nextn.")) return 1;
+    if (strncmp(name, "mtp.", 4) == 0 || strncmp(name, "visual.", 7) == 0 || strstr(name, ".nextn.")) return 1;
     for (int i = 0; i < 4; i++)
         if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
     return w->outer != NULL;

@@ -86,6 +86,8 @@ static void test_qwen35_vision(void) {
 }
 static void test_qwen35moe(void) { run_cases((const char *const[]){"qwen35moe", "qwen35moe_each", NULL}); }
 static void test_qwen3next(void) { run_cases((const char *const[]){"qwen3next", NULL}); }
+static void test_qwen2_vl(void) { run_cases((const char *const[]){"qwen2_vl", "qwen2_5_vl", NULL}); }
+static void test_qwen3_vl(void) { run_cases((const char *const[]){"qwen3_vl", NULL}); }
 static void test_ernie(void) { run_cases((const char *const[]){"ernie4_5", NULL}); }
 static void test_exaone4(void) { run_cases((const char *const[]){"exaone4", "exaone4_full", NULL}); }
 static void test_seed_oss(void) { run_cases((const char *const[]){"seed_oss", NULL}); }
@@ -140,6 +142,8 @@ const Test tests_architectures[] = {
     {"architectures/qwen35 with a picture's tower", test_qwen35_vision},
     {"architectures/qwen35moe", test_qwen35moe},
     {"architectures/qwen3next", test_qwen3next},
+    {"architectures/qwen2_vl", test_qwen2_vl},
+    {"architectures/qwen3_vl", test_qwen3_vl},
     {"architectures/ernie4_5", test_ernie},
     {"architectures/exaone4", test_exaone4},
     {"architectures/seed_oss", test_seed_oss},

@@ -313,7 +313,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     x->embed_scale = x->residual_scale = x->logit_scale = 1;
     x->renormalise = 1;
     x->adapter = -1;
-    if (t->gguf) snprintf(c->arch, sizeof c->arch, "%s", t->gguf);
+    if (t->gguf && key_is_hf(r)) snprintf(c->arch, sizeof c->arch, "%s", t->gguf);
     if (t->experts) /* a model of experts alone has no other feed-forward network */
         c->d_ff = (int)key_int(r, "expert_feed_forward_length", "moe_intermediate_size", 0, 1, CONFIG_MAX_DIM);
     decoder_read_config(r, c, a);

@@ -299,6 +299,7 @@ ROW(mistral3_row, "mistral3", ROPE_INTERLEAVED, ministral3_is, .kv_heads = 8, .h
     .eps = 1e-5f, .rope = ministral3_rope);
 ROW(qwen3_moe_row, "qwen3_moe", ROPE_HALF, qwen3_moe_is, .kv_heads = 4, .n_ctx = 32768, .window_by_layer = 1);
 ROW(qwen3moe_row, "qwen3moe", ROPE_HALF, qwen3_moe_is, .n_ctx = 32768);
+ROW(qwen3vlmoe_row, "qwen3vlmoe", ROPE_HALF, qwen3_moe_is, .n_ctx = 128000);
 ROW(qwen35_text_row, "qwen3_5_text", ROPE_HALF, qwen35_is, .kv_heads = 4, .head_dim = 256, .n_ctx = 32768,
     .partial = 0.25);
 ROW(qwen35_row, "qwen35", ROPE_HALF, qwen35_is, .n_ctx = 32768);

@@ -17,6 +17,7 @@ class Case:
     model: str  # transformers' class
     keys: dict
     old: typing.Callable = lambda t: {}  # what an older config.json says otherwise; None: there never was an older one
+    flat: bool = False  # the older config.json has the text's keys beside vision_config
     no_gguf: str = ""  # why llama.cpp's converter cannot say it
     rows: list = dataclasses.field(default_factory=lambda: WINDOW)
     seed: int = 2104  # of the ids; another was searched for where float32 is rough
@@ -80,6 +81,8 @@ SIGLIP = dict(hidden_size=8, intermediate_size=8, num_hidden_layers=1, num_atten
 PIXTRAL = dict(SIGLIP, model_type="pixtral", head_dim=4)
 QWEN_VISION = dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=2, patch_size=4, out_hidden_size=32,
                    num_position_embeddings=4)
+QWEN2_VISION = dict(depth=1, embed_dim=8, hidden_size=32, mlp_ratio=1, num_heads=2, patch_size=4)
+QWEN25_VISION = dict(depth=1, hidden_size=8, intermediate_size=8, num_heads=2, patch_size=4, out_hidden_size=32)
 # Qwen 3.5 guesses the token after the next, too: transformers skips that, llama.cpp's converter makes a block of it.
 MTP = {"mtp.fc.weight": (32, 64), "mtp.norm.weight": (32,)}
 MTP |= {f"mtp.pre_fc_norm_{x}.weight": (32,) for x in ("embedding", "hidden")}
@@ -113,6 +116,7 @@ BARE_SU = keep(original_max_position_embeddings=DROP, rope_scaling=dict(LISTS, t
 SAYS_ALL = "a file says what the class has meant"
 ALPHA = keep(use_qk_norm=True, rope_scaling=dict(alpha=50.0, beta_fast=32, beta_slow=1, factor=1.0, mscale=1.0,
                                                  mscale_all_dim=1.0, type="dynamic"))
+MROPE = keep(rope_scaling=dict(mrope_section=[2, 1, 1], type="mrope"))
 HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
 HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, swiglu_alpha=DROP)
 
@@ -189,6 +193,13 @@ CASES = {
     "qwen35moe_each": Case("Qwen3_5MoeForCausalLM", dict(**DELTA, **SHARED), None, rows=CHUNKS, seed=2105),
     "qwen3next": Case(
         "Qwen3NextForCausalLM", dict(**DELTA, **SHARED), keep("full_attention_interval"), rows=CHUNKS, seed=2120),
+    "qwen2_vl": Case("Qwen2VLForConditionalGeneration", wrapped(
+        dict(**GQA, rope_parameters=rope(mrope_section=[2, 1, 1])), QWEN2_VISION), MROPE, flat=True),
+    "qwen2_5_vl": Case("Qwen2_5_VLForConditionalGeneration", wrapped(
+        dict(**GQA, rope_parameters=rope(mrope_section=[2, 1, 1])), QWEN25_VISION, **TIED), MROPE, flat=True),
+    "qwen3_vl": Case("Qwen3VLForConditionalGeneration", wrapped(
+        dict(**GQA, head_dim=16, rope_parameters=rope(mrope_section=[3, 3, 2], mrope_interleaved=True)),
+        dict(QWEN_VISION, deepstack_visual_indexes=[0]))),
     "ernie4_5": Case("Ernie4_5ForCausalLM", dict(**GQA, **TIED, head_dim=16)),
     "exaone4": Case(
         "Exaone4ForCausalLM", dict(**GQA, num_hidden_layers=4, sliding_window=8, sliding_window_pattern="LLLG",
@@ -310,6 +321,9 @@ WRONG = {
     "qwen35moe": [("gate and up the other way", "swap", "experts.gate_up_proj", "512"), ONE_MORE, ROUTER,
                   ("a shared expert half open", "set", "shared_expert_gate", "0")],
     "qwen3next": [*STEPS, RAW, ("a and b the other way", "swap", "in_proj_ba", "64")],
+    "qwen2_vl": [THETA, *bare("biases", "k_proj.bias")],
+    "qwen2_5_vl": [THETA],
+    "qwen3_vl": [THETA, NO_Q_NORM],
     "ernie4_5": [THETA],
     "exaone4": [window(9), LAYER_SLIDES, NO_Q_NORM, NO_K_NORM],
     "exaone4_full": [("no llama3", "config", '"llama3"', '"default"')],

@@ -98,6 +98,9 @@ def older(case, saved):
         return {k: v for k, v in (out | case.old(t)).items() if v is not DROP}
 
     new = dict(saved, text_config=one(saved["text_config"])) if "text_config" in saved else one(saved)
+    if case.flat:
+        outer = "architectures", "model_type", "vision_config", "tie_word_embeddings"
+        new = dict(new.pop("text_config"), **{k: new[k] for k in outer if k in new})
     return dict(new, torch_dtype="float32", transformers_version="4.55.0")
 
 
