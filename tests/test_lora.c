@@ -158,7 +158,8 @@ static void other_names(void) {
                     ENTRY("F32", "3,32", "0,384") \
                     ",\"base_model.model." body "layers.0.self_attn.q_proj.lora_B.weight\":" \
                     ENTRY("F32", "32,3", "384,768") "}"
-    static const char *const headers[] = {NAMED(""), NAMED("model.language_model."), NAMED("language_model.model.")};
+    static const char *const headers[] = {NAMED(""), NAMED("model.language_model."), NAMED("language_model.model."),
+                                          NAMED("model.text_model.")};
     const char *hf = test_folder("hf");
     build_hf(hf, &shape, TENSOR_F16, 1);
     for (size_t i = 0; i < sizeof headers / sizeof *headers; i++)

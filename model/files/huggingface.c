@@ -177,7 +177,7 @@ int huggingface_configs(Weights *w, const char *config, const char *generation, 
 
 int huggingface_name(char *to, size_t size, const char *name) {
     static const char *const heads[][2] = {
-        {"model.language_model.", "model."}, {"language_model.model.", "model."},
+        {"model.language_model.", "model."}, {"language_model.model.", "model."}, {"model.text_model.", "model."},
         {"language_model.lm_head.", "lm_head."}, {"language_model.", "model."}, {"layers.", "model.layers."},
         {"embed_tokens.", "model.embed_tokens."},
         {"norm.weight", "model.norm.weight"}, {"norm.bias", "model.norm.bias"}};
