@@ -88,6 +88,11 @@ static void test_qwen35moe(void) { run_cases((const char *const[]){"qwen35moe", 
 static void test_qwen3next(void) { run_cases((const char *const[]){"qwen3next", NULL}); }
 static void test_qwen2_vl(void) { run_cases((const char *const[]){"qwen2_vl", "qwen2_5_vl", NULL}); }
 static void test_qwen3_vl(void) { run_cases((const char *const[]){"qwen3_vl", NULL}); }
+static void test_internlm2(void) {
+    run_cases((const char *const[]){"internlm2", NULL});
+    unpermuted_misses("internlm2");
+}
+static void test_minicpm(void) { run_cases((const char *const[]){"minicpm", NULL}); }
 static void test_ernie(void) { run_cases((const char *const[]){"ernie4_5", NULL}); }
 static void test_exaone4(void) { run_cases((const char *const[]){"exaone4", "exaone4_full", NULL}); }
 static void test_seed_oss(void) { run_cases((const char *const[]){"seed_oss", NULL}); }
@@ -144,6 +149,8 @@ const Test tests_architectures[] = {
     {"architectures/qwen3next", test_qwen3next},
     {"architectures/qwen2_vl", test_qwen2_vl},
     {"architectures/qwen3_vl", test_qwen3_vl},
+    {"architectures/internlm2", test_internlm2},
+    {"architectures/minicpm", test_minicpm},
     {"architectures/ernie4_5", test_ernie},
     {"architectures/exaone4", test_exaone4},
     {"architectures/seed_oss", test_seed_oss},

@@ -272,8 +272,8 @@ int source_layers(Source *s, const Report *r, char *err, size_t errlen) {
     for (int i = 0; architectures[i]; i++)
         if (strcmp(architectures[i]->name, s->config.arch) == 0)
             x.permutes = architectures[i]->pairing == ROPE_INTERLEAVED && s->config.rope.pairing == ROPE_HALF;
-    x.fused_qkv = is_there(&x, "model.layers.0.self_attn.qkv_proj.weight") ||
-                  is_there(&x, "model.layers.0.self_attn.qkv_proj.parametrizations.weight.original");
+    x.fused_qkv = !x.permutes && (is_there(&x, "model.layers.0.self_attn.qkv_proj.weight") ||
+                                  is_there(&x, "model.layers.0.self_attn.qkv_proj.parametrizations.weight.original"));
     x.fused_gate_up = decoder(&x)->traits->fused_gate_up;
     x.fused_beta = decoder(&x)->n_delta && !decoder(&x)->traits->tiled;
     if (x.fused_gate_up && x.m.layers[0].b_up)

@@ -46,6 +46,12 @@ static const char *const gpt_neox_renames[][2] = {
     {"embed_out.", "lm_head."}, {".attention.query_key_value.", ".self_attn.qkv_proj."},
     {".attention.dense.", ".self_attn.o_proj."}, {".mlp.dense_h_to_4h.", ".mlp.up_proj."},
     {".mlp.dense_4h_to_h.", ".mlp.down_proj."}, {0}};
+static const char *const internlm2_renames[][2] = {
+    {"model.tok_embeddings.", "model.embed_tokens."}, {"output.", "lm_head."},
+    {".attention.wqkv.", ".self_attn.qkv_proj."}, {".attention.wo.", ".self_attn.o_proj."},
+    {".attention_norm.", ".input_layernorm."}, {".ffn_norm.", ".post_attention_layernorm."},
+    {".feed_forward.w1.", ".mlp.gate_proj."}, {".feed_forward.w3.", ".mlp.up_proj."},
+    {".feed_forward.w2.", ".mlp.down_proj."}, {0}};
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
@@ -134,6 +140,17 @@ static void ministral3(KeyReader *r, Config *c) {
     if (!(x->temperature >= 0 && x->temperature < 1e6f)) key_complain(r, "the temperature", "is out of range");
     if (x->temperature > 0 && x->temperature_n < 1)
         key_complain(r, "the temperature", "needs rope's original_max_position_embeddings");
+}
+
+/* Its keys in config.json are others, from which Granite's scales follow. */
+static void minicpm(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    granite(r, c);
+    if (!key_is_hf(r)) return;
+    x->score_scale = (float)(1 / sqrt(c->head_dim));
+    x->embed_scale = (float)key_number(r, NULL, "scale_emb", 1);
+    x->residual_scale = (float)(key_number(r, NULL, "scale_depth", 1) / sqrt(c->n_layers));
+    x->logit_scale = (float)(key_number(r, NULL, "dim_model_base", 1) / c->d_model);
 }
 
 static void qwen3_moe(KeyReader *r, Config *c) {
@@ -237,6 +254,8 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     olmo2_is = {.gguf = "olmo2", .norm_out = 1, .qk = QK_WHOLE, .period = 4, .others = OTHERS_HAVE_WINDOW,
                 .local_rope = 1},
     granite_is = {.norm_in = 1, .keys = {layer_scales}, .settle = granite},
+    minicpm_is = {.norm_in = 1, .keys = {layer_scales}, .settle = minicpm},
+    internlm2_is = {.norm_in = 1, .fused_heads = FUSED_HEADS_IN_HF, .renames = internlm2_renames},
     ministral_is = {.gguf = "llama", .norm_in = 1, .others = OTHERS_HAVE_WINDOW},
     ministral3_is = {.gguf = "mistral3", .norm_in = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1, .settle = ministral3},
     qwen3_moe_is = {.gguf = "qwen3moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .others = OTHERS_HAVE_WINDOW,
@@ -335,3 +354,5 @@ ROW(cohere2_row, "cohere2", ROPE_INTERLEAVED, cohere2_is, .n_ctx = 8192, .window
     .eps = 1e-5f);
 ROW(olmo_row, "olmo", ROPE_INTERLEAVED, olmo_is, .n_ctx = 2048, .eps = 1e-5f);
 ROW(nemotron_row, "nemotron", ROPE_HALF, nemotron_is, .n_ctx = 4096, .partial = 0.5, .eps = 1e-5f);
+ROW(internlm2_row, "internlm2", ROPE_INTERLEAVED, internlm2_is, .n_ctx = 2048);
+ROW(minicpm_row, "minicpm", ROPE_INTERLEAVED, minicpm_is, .n_ctx = 2048, .tied = 1);

@@ -24,6 +24,7 @@ class Case:
     as_module: bool = False  # tensors are called as the module calls them, not as save_pretrained would
     rename: tuple = ()  # a part of a tensor's name, and what the file has instead
     more: dict = dataclasses.field(default_factory=dict)  # tensors that the file has beside the model's: name, shape
+    published: typing.Any = None  # how a model's own code, which transformers has not, spells what a class of it computes
     repeat: tuple = ()  # tensors whose name holds this repeat after so many values
 
 
@@ -120,6 +121,62 @@ MROPE = keep(rope_scaling=dict(mrope_section=[2, 1, 1], type="mrope"))
 HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
 HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, swiglu_alpha=DROP)
 
+class InternLM2:
+    """A Llama: a key head's queries, its key and its value stand together."""
+    names = {"model.tok_embeddings.": "model.embed_tokens.", "output.": "lm_head.", ".attention.wo.": ".self_attn.o_proj.",
+             ".attention_norm.": ".input_layernorm.", ".ffn_norm.": ".post_attention_layernorm.",
+             ".feed_forward.w1.": ".mlp.gate_proj.", ".feed_forward.w3.": ".mlp.up_proj.",
+             ".feed_forward.w2.": ".mlp.down_proj."}
+
+    def config(c):
+        p = c.pop("rope_parameters")
+        return c | dict(architectures=["InternLM2ForCausalLM"], model_type="internlm2", bias=False, rope_scaling=None,
+                        rope_theta=p["rope_theta"])
+
+    def shapes(shapes):
+        out = {}
+        for name, shape in shapes.items():
+            for new, old in InternLM2.names.items():
+                name = name.replace(old, new)
+            if ".self_attn.q_proj." in name:
+                k = shapes[name.replace("q_proj", "k_proj")]
+                name, shape = name.replace("self_attn.q_proj", "attention.wqkv"), (shape[0] + 2 * k[0], shape[1])
+            if ".self_attn." not in name:
+                out[name] = shape
+        return out
+
+    def tensors(config, tensors):
+        heads, kv = config["num_attention_heads"], config["num_key_value_heads"]
+        out = {}
+        for name, t in tensors.items():
+            if "wqkv" in name:
+                t = t.reshape(kv, heads // kv + 2, -1, t.shape[-1])
+                for key, part in zip("qkv", (t[:, :-2], t[:, -2], t[:, -1])):
+                    out[name.replace("attention.wqkv", f"self_attn.{key}_proj")] = part.reshape(-1, t.shape[-1])
+                continue
+            for new, old in InternLM2.names.items():
+                name = name.replace(new, old)
+            out[name] = t
+        return out
+
+
+class MiniCPM:
+    """A Granite, in numbers of its own."""
+    def config(c):
+        p = c.pop("rope_parameters")
+        c |= dict(architectures=["MiniCPMForCausalLM"], model_type="minicpm", rope_scaling=None, rope_theta=p["rope_theta"],
+                  scale_emb=c.pop("embedding_multiplier"), scale_depth=c.pop("residual_multiplier") * c["num_hidden_layers"] ** 0.5,
+                  dim_model_base=c["hidden_size"] / c.pop("logits_scaling"))
+        c.pop("attention_multiplier")
+        return c
+
+    def shapes(shapes):
+        return shapes
+
+    def tensors(config, tensors):
+        return tensors
+
+
 # ---- the cases ------------------------------------------------------------------------------------------------------
 
 CASES = {
@@ -200,6 +257,10 @@ CASES = {
     "qwen3_vl": Case("Qwen3VLForConditionalGeneration", wrapped(
         dict(**GQA, head_dim=16, rope_parameters=rope(mrope_section=[3, 3, 2], mrope_interleaved=True)),
         dict(QWEN_VISION, deepstack_visual_indexes=[0]))),
+    "internlm2": Case("LlamaForCausalLM", dict(**GQA, rope_parameters=rope(500.0)), None, published=InternLM2),
+    "minicpm": Case("GraniteForCausalLM", dict(
+        **GQA, **TIED, embedding_multiplier=12.0, residual_multiplier=0.5, attention_multiplier=8 ** -0.5,
+        logits_scaling=8.0), None, published=MiniCPM),
     "ernie4_5": Case("Ernie4_5ForCausalLM", dict(**GQA, **TIED, head_dim=16)),
     "exaone4": Case(
         "Exaone4ForCausalLM", dict(**GQA, num_hidden_layers=4, sliding_window=8, sliding_window_pattern="LLLG",
@@ -324,6 +385,7 @@ WRONG = {
     "qwen2_vl": [THETA, *bare("biases", "k_proj.bias")],
     "qwen2_5_vl": [THETA],
     "qwen3_vl": [THETA, NO_Q_NORM],
+    "internlm2": [("q and k the other way", "swap", "wqkv", "256")],
     "ernie4_5": [THETA],
     "exaone4": [window(9), LAYER_SLIDES, NO_Q_NORM, NO_K_NORM],
     "exaone4_full": [("no llama3", "config", '"llama3"', '"default"')],

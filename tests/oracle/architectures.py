@@ -69,6 +69,8 @@ def shapes_of(case, folder):
         for name in [n for n in shapes if re.search(r"experts\.(gate_up|down)_proj$", n)]:
             e, rows, columns = shapes.pop(name)
             shapes |= {name + "_blocks": (e, columns, rows // 32, 16), name + "_scales": (e, columns, rows // 32)}
+    if case.published:
+        shapes = case.published.shapes(shapes)
     if case.rename:
         shapes = {n.replace(*case.rename): s for n, s in shapes.items()}
     return shapes | case.more
@@ -79,6 +81,12 @@ def write_folder(case, folder, fill=value_of):
     with torch.no_grad():
         model = getattr(transformers, case.model)(config_of(case))
         model.save_pretrained(folder, save_original_format=not case.as_module)
+    path = os.path.join(folder, "config.json")
+    if case.published:
+        config = json.load(open(path))
+        os.rename(path, os.path.join(folder, "class.json"))
+        with open(path, "w") as f:
+            f.write(json.dumps(case.published.config(copy_of(config)), indent=2) + "\n")
     weights = {n: fill(case, n, s) for n, s in sorted(shapes_of(case, folder).items())}
     safetensors.numpy.save_file(weights, os.path.join(folder, "model.safetensors"), {"format": "pt"})
 
@@ -144,7 +152,7 @@ def copied(folder):
     return shutil.copytree(folder, out, dirs_exist_ok=True)
 
 
-def opened(folder, dtype):
+def opened(case, folder, dtype):
     """A copy of a folder with tensors of dtype, mxfp4 decoded by transformers' own function; its quantizer, which calls
     that too, wants more packages."""
     out = copied(folder)
@@ -156,8 +164,10 @@ def opened(folder, dtype):
             t = convert_moe_packed_tensors(torch.from_numpy(t), scales, dtype=torch.float32).numpy()
         if not name.endswith("_scales"):
             tensors[name.removesuffix("_blocks")] = np.ascontiguousarray(t.astype(dtype))
+    config = json.load(open(os.path.join(out, "class.json" if case.published else "config.json")))
+    if case.published:
+        tensors = {n: np.ascontiguousarray(t) for n, t in case.published.tensors(config, tensors).items()}
     safetensors.numpy.save_file(tensors, path, {"format": "pt"})
-    config = json.load(open(os.path.join(out, "config.json")))
     config.pop("quantization_config", None)
     json.dump(config, open(os.path.join(out, "config.json"), "w"))
     return out
@@ -191,7 +201,7 @@ def rows_of(case, folder, check=False):
     """[(length of the call, position, logits)] in float64."""
     ids, out = ids_of(case.seed), []
     with decoders.everything_double(), lower_first(case.repeat):
-        model, gaps = load(case, opened(folder, np.float64), torch.float64), []
+        model, gaps = load(case, opened(case, folder, np.float64), torch.float64), []
         watch_routers(model, gaps)
         for n in sorted({n for n, _ in case.rows}):
             with Doubles() if check else contextlib.nullcontext():
@@ -211,7 +221,7 @@ def off(a, b):
 
 def as_it_is(case, folder):
     """transformers in float32: whole texts, and one id at a time."""
-    ids, model = ids_of(case.seed), load(case, opened(folder, np.float32), torch.float32)
+    ids, model = ids_of(case.seed), load(case, opened(case, folder, np.float32), torch.float32)
     with lower_first(case.repeat):
         rows = [(n, p, whole(model, ids[:n])[p]) for n, p in case.rows]
         steps = stepwise(model, ids[:max(n for n, _ in case.rows)])
