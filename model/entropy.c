@@ -40,7 +40,7 @@ static int init(Session *s, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "entropy: heads of %d entries are too wide", c->head_dim);
     if (row && row->chooses != ROPE_BY_POSITION)
         return base_error(err, errlen, -EINVAL, "entropy: %s chooses keys by more than their positions", row->name);
-    if (c->decoder && (c->decoder->n_delta || c->decoder->score_cap > 0 || c->decoder->traits->sinks))
+    if (c->decoder && (c->decoder->n_states || c->decoder->score_cap > 0 || c->decoder->traits->sinks))
         return base_error(err, errlen, -EINVAL, "entropy: not known for %s, whose weights are more than a softmax of "
                           "scores", c->arch);
     if (c->rope.scaling->method->growth)

@@ -18,6 +18,7 @@ static const JsonValue *at(const JsonValue *config, const char *key) {
         {"intermediate_size", "n_inner"}, {"max_position_embeddings", "n_positions"}, {"rope_theta", "rotary_emb_base"},
         {"max_position_embeddings", "max_length"}, {"layer_norm_eps", "layer_norm_epsilon"},
         {"layer_norm_eps", "norm_epsilon"}, {"layer_norm_eps", "norm_eps"}, {"partial_rotary_factor", "rotary_pct"},
+        {"rms_norm_eps", "norm_eps"}, {"intermediate_size", "block_ff_dim"},
         {"rope_theta", "global_rope_theta"}, {"rope_local_base_freq", "local_rope_theta"},
         {"partial_rotary_factor", "rotary_emb_fraction"}, {"classifier_pooling", "clf_pooling"}};
     const JsonValue *v = json_get(config, key);

@@ -6,20 +6,25 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Numbers that layers may have each for itself are a list; if all are one number, it is that number. */
+/* Numbers that layers may have each for itself are a list; if all are one number, it is that number. Layers of LFM2
+ * that do not attend have no heads of keys. */
 static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
     const MetaValue *v = keys_gguf.look(r, gguf, hf);
     int64_t first = 0, number = 0;
     if (!v || v->type != META_ARRAY || v->n == 0) return v;
     const uint8_t *cursor = v->data;
+    int seen = 0, none = strcmp(r->arch, "lfm2") == 0 && strcmp(gguf, "attention.head_count_kv") == 0;
+    MetaValue kept;
     for (uint64_t i = 0; i < v->n; i++) {
         meta_next(v, &cursor, &r->value);
-        if (!meta_integer(&r->value, &number) || (i && number != first)) {
+        if (meta_integer(&r->value, &number) && number == 0 && none) continue;
+        if (!meta_integer(&r->value, &number) || (seen && number != first)) {
             key_complain(r, r->key, "differs from layer to layer, which is not known here");
             return v;
         }
-        first = number;
+        first = number, kept = r->value, seen = 1;
     }
+    if (seen) r->value = kept;
     return &r->value;
 }
 

@@ -66,6 +66,7 @@ const char *gguf_patched(const char *path, const char *name, size_t at, unsigned
 
 /* A tiny Qwen3.5 with a tokenizer of the printable bytes (test_chat_delta.c); NULL: it could not be written. */
 const char *delta_folder(void);
+const char *convolution_folder(void); /* the same of LFM2 */
 
 /* Adapters of W_q of a first layer of 32 columns and rows (test_lora.c): PEFT's folder, and llama.cpp's file. */
 const char *lora_folder(void), *lora_file(void);

@@ -321,6 +321,15 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
     {"modernbert", "\"local_attention\": 8", "\"local_attention\": 1",
      "local_attention: of 1 leaves a token nothing but itself"},
     {"modernbert", "\"local_attention\": 8", "\"local_attention\": 0", "local_attention"},
+    {"lfm2", "\"conv_bias\": false", "\"conv_bias\": true", "conv_bias: of true is not known here"},
+    {"lfm2", "\"conv\"", "\"linear_attention\"", "layer_types: has a word that is not known here for"},
+    {"lfm2", "\"conv_L_cache\": 3", "\"conv_L_cache\": 0", "conv_L_cache: 0 is not a whole number from 1 to 64"},
+    {"lfm2_width", "\"block_ffn_dim_multiplier\": 1.5", "\"block_ffn_dim_multiplier\": -1",
+     "block_ffn_dim_multiplier: is out of range"},
+    {"lfm2_width", "\"block_ffn_dim_multiplier\": 1.5", "\"block_ffn_dim_multiplier\": 999",
+     "tensor model.layers.0.feed_forward.w1.weight has shape"},
+    {"olmo", "\"clip_qkv\": 0.75", "\"clip_qkv\": -1", "clip_qkv: must be 0 or more"},
+    {"phi", "\"qk_layernorm\": false", "\"qk_layernorm\": true", "qk_layernorm: of true is not known here"},
     {"smollm3", "\"no_rope_layer_interval\": 4", "\"no_rope_layer_interval\": 0", "no_rope_layer_interval"},
     {"qwen35", "\"linear_num_value_heads\": 4", "\"linear_num_value_heads\": 1000000",
      "linear attention's heads: do not divide, or are too many"},
@@ -391,6 +400,7 @@ static void test_unstretched(void) {
         {"gpt_oss", "rerope:window=20", "rope: rerope is not known together with sink logits"},
         {"hunyuan", "log-n", "rope: log-n is not known together with norms behind the rotation"},
         {"qwen35", "nope:layers=0", "rope: nope is not known together with delta nets"},
+        {"lfm2", "nope:layers=0", "rope: nope is not known together with layers of convolutions"},
         {"gemma3", "log-n", "rope: log-n is not known together with layers with a RoPE of their own"},
         {"gemma3", "dynamic-each:factor=4",
          "rope: dynamic-each is not known together with layers with a RoPE of their own"},
@@ -546,7 +556,29 @@ static const RawKey qwen_keys[] = {
     {"qwen35moe.ssm.inner_size", META_U32, RAW("\40\0\0\0"), NULL},
 };
 
-/* .. of models in layers: which of them have a window, or are delta nets. */
+/* .. of layers that attend and layers that do not: these have no heads of keys. */
+static void test_gguf_heads(void) {
+    static const char kv[] = "lfm2.attention.head_count_kv";
+    static const RawKey lfm2[] = {
+        {"general.architecture", META_STRING, RAW("\4\0\0\0\0\0\0\0lfm2"), NULL},
+        {"lfm2.context_length", META_U32, RAW("\100\0\0\0"), NULL},
+        {"lfm2.embedding_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"lfm2.block_count", META_U32, RAW("\2\0\0\0"), NULL},
+        {"lfm2.feed_forward_length", META_U32, RAW("\40\0\0\0"), NULL},
+        {"lfm2.attention.head_count", META_U32, RAW("\4\0\0\0"), NULL},
+        {"lfm2.attention.layer_norm_rms_epsilon", META_F32, RAW("\254\305\047\067"), NULL},
+        {"lfm2.shortconv.l_cache", META_U32, RAW("\3\0\0\0"), NULL},
+    };
+    static const RawKey lfm2_rows[] = {
+        {kv, META_ARRAY, RAW("\5\0\0\0" TWO "\0\0\0\0\2\0\0\0"), NULL},
+        {kv, META_ARRAY, RAW("\5\0\0\0" TWO "\1\0\0\0\2\0\0\0"), "differs from layer"},
+        {kv, META_ARRAY, RAW("\5\0\0\0" TWO "\0\0\0\0\0\0\0\0"), "head_count_kv: 0 is not"},
+        {kv, META_ARRAY, RAW("\5\0\0\0" ONE "\2\0\0\0"), "an entry for each layer"},
+    };
+    expect_all(lfm2, sizeof lfm2 / sizeof *lfm2, lfm2_rows, sizeof lfm2_rows / sizeof *lfm2_rows);
+}
+
+/* .. of models in layers: which of them have a window, or attend at all. */
 static void test_gguf_layers(void) {
     static const char bools[] = "must be a list of booleans, one for each layer, or a number";
     static const RawKey gemma[] = {
@@ -933,6 +965,7 @@ const Test tests_config[] = {
     {"config/no key in GGUF", test_no_key},
     {"config/the same in GGUF", test_same_in_gguf},
     {"config/GGUF's keys", test_gguf_keys},
+    {"config/heads by layer", test_gguf_heads},
     {"config/GGUF's keys of layers", test_gguf_layers},
     {"config/StableLM's key for branches side by side", test_parallel_key},
     {"config/Gemma 2 without caps", test_usual_caps},

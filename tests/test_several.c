@@ -126,19 +126,23 @@ static void kinds(void) {
 }
 
 /* Each token goes into its own text's states. */
-static void deltas(void) {
+static void check_states(const char *name, const char *path) {
     Model m;
     char err[300];
-    const char *path = delta_folder();
     CHECK(path != NULL);
     if (!path) return;
     if (model_open(&m, path, NULL, err, sizeof err)) {
-        decoder_fail("delta nets", "cannot be opened:", err);
+        decoder_fail(name, "cannot be opened:", err);
         return;
     }
     for (int threads = 1; threads <= 3; threads++)
-        check_texts("delta nets", &m, (SessionOptions){.n_ctx = 64, .threads = threads, .grain = 1000});
+        check_texts(name, &m, (SessionOptions){.n_ctx = 64, .threads = threads, .grain = 1000});
     model_close(&m);
+}
+
+static void deltas(void) {
+    check_states("delta nets", delta_folder());
+    check_states("convolutions", convolution_folder());
 }
 
 /* What cannot share says so, and nothing is read where one of the ids cannot be. */

@@ -143,9 +143,9 @@ static void drop_channels(const char *channel, const char **s, size_t *n) {
     *n = (size_t)(end - *s);
 }
 
-/* What stands of an answer's s [n] in a conversation; last: nothing follows it. */
-static void add_answer(Rendering *r, const char *s, size_t n, int last) {
-    int flags = r->t->flags, whole = last && flags & CHAT_KEEP_LAST;
+/* What stands of an answer's s [n] in a conversation; last: nothing follows it, newest: no other answer does. */
+static void add_answer(Rendering *r, const char *s, size_t n, int last, int newest) {
+    int flags = r->t->flags, whole = (last && flags & CHAT_KEEP_LAST) || (newest && flags & CHAT_KEEP_ANSWER);
     if (last && flags & CHAT_SHOW_LAST) {
         add_thinking(r, s, n);
         return;
@@ -161,14 +161,14 @@ static void add_answer(Rendering *r, const char *s, size_t n, int last) {
     add_answer_text(r, s, n);
 }
 
-static void add_assistant(Rendering *r, const ChatMessage *m, int last) {
+static void add_assistant(Rendering *r, const ChatMessage *m, int last, int newest) {
     const char *s = m->text, *const *around = r->t->assistant;
     size_t n = m->len;
     if (r->t->channel) drop_channels(r->t->channel, &s, &n);
     if (r->t->flags & CHAT_TRIM_ANSWER) trim_left(&s, &n), trim_right(s, &n);
     if (n == 0 && r->t->empty[0]) around = r->t->empty;
     add_row_text(r, around[0]);
-    add_answer(r, s, n, last);
+    add_answer(r, s, n, last, newest);
     add_row_text(r, around[1]);
 }
 
@@ -261,11 +261,13 @@ int chat_render(ChatParts *p, const ChatTemplate *t, const ChatMessage *messages
     t = r.t;
     if (!o->goes_on) add_row_text(&r, t->begin);
     if (r.system && t->place == CHAT_OWN) add_system(&r, 0);
+    size_t newest = n;
+    while (newest > 0 && messages[newest - 1].role != CHAT_ASSISTANT) newest--;
     for (size_t i = first; i < n; i++) {
         int here = t->place == CHAT_FIRST_USER ? i == first : t->place == CHAT_LAST_USER && i + 1 == n;
         r.message = i;
         if (messages[i].role == CHAT_USER) add_user(&r, &messages[i], r.system && here);
-        else add_assistant(&r, &messages[i], i + 1 == n);
+        else add_assistant(&r, &messages[i], i + 1 == n, i + 1 == newest);
     }
     r.message = SIZE_MAX;
     if (o->generate) add_row_text(&r, t->generate);

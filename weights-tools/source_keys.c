@@ -29,6 +29,13 @@ static void count(Keys *k, const char *name, int64_t v) { gguf_u32(k->meta, key(
 static void real(Keys *k, const char *name, double v) { gguf_f32(k->meta, key(k, name), (float)v); }
 static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta, key(k, name), v); }
 
+/* None in layers that do not attend. */
+static void heads_by_layer(Keys *k, const char *name, const Config *c) {
+    gguf_array(k->meta, key(k, name), META_I32, (uint64_t)c->n_layers);
+    for (int l = 0; l < c->n_layers; l++)
+        buffer_u32(&k->meta->bytes, c->decoder->kinds[l].mixer == MIXER_SOFTMAX ? (uint32_t)c->n_kv_heads : 0);
+}
+
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
 static void sizes(Keys *k, const Config *c) {
     int even = (int64_t)c->head_dim * c->n_heads == c->d_model;
@@ -37,6 +44,10 @@ static void sizes(Keys *k, const Config *c) {
         if (of_head && even) continue;
         int norm = f->type == FIELD_FLOAT; /* the only one; RMSNorm's, or in an encoder LayerNorm's */
         int rms = c->decoder ? !c->decoder->traits->layernorm : c->mask == MASK_CAUSAL;
+        if (f->at == offsetof(Config, n_kv_heads) && c->decoder && c->decoder->traits->others == OTHERS_ARE_CONV) {
+            heads_by_layer(k, f->gguf, c);
+            continue;
+        }
         if (norm) real(k, rms ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
         else count(k, f->gguf, (int64_t)key_field(f, c));
         if (of_head) count(k, "attention.value_length", c->head_dim);

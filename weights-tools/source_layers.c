@@ -124,7 +124,7 @@ static int set_orders(Layers *x, const LayerPart *p, Item *i) {
     const Config *c = &x->m.config;
     const Decoder *d = c->decoder;
     const size_t *order = NULL;
-    size_t values = d->n_delta && d->traits->tiled ? (size_t)d->value_dim : 0;
+    size_t values = d->n_states && d->traits->tiled ? (size_t)d->value_dim : 0;
     int rotated = x->permutes && (p->form == FORM_Q || p->form == FORM_K) && i->n_below == 0;
     if (values && p->cols == 'Z') {
         i->col_block = values;
@@ -191,6 +191,7 @@ static const char *name_of(const Layers *x, const LayerPart *p) {
     if (x->fused_qkv && (p->form == FORM_K || p->form == FORM_V)) return NULL;
     if (x->fused_gate_up && p->form == FORM_UP) return NULL;
     if (x->fused_beta && p->form == FORM_ALPHA) return NULL;
+    if (p->form == FORM_CONV_C || p->form == FORM_CONV_X) return NULL;
     if (x->fused_qkv && p->form == FORM_Q) return matrix ? "attn_qkv.weight" : "attn_qkv.bias";
     if (x->fused_gate_up && p->form == FORM_GATE) return "ffn_up.weight";
     if (x->fused_beta && p->form == FORM_BETA) return "ssm_ba.weight";
@@ -202,6 +203,7 @@ static int put_fused(Layers *x, const LayerPart *p, Item *i, int l) {
     const Layer *layer = l < 0 ? NULL : &x->m.layers[l];
     if (x->fused_qkv && p->form == FORM_Q) return put_below(x, i, (Matrix[]){layer->wk, layer->wv}, 2);
     if (x->fused_gate_up && p->form == FORM_GATE) return put_below(x, i, &layer->w_up, 1);
+    if (p->form == FORM_CONV_B) return put_below(x, i, (Matrix[]){layer->more->z, layer->more->mix}, 2);
     return x->fused_beta && p->form == FORM_BETA ? put_below(x, i, &layer->more->alpha, 1) : 0;
 }
 
@@ -275,7 +277,7 @@ int source_layers(Source *s, const Report *r, char *err, size_t errlen) {
     x.fused_qkv = !x.permutes && (is_there(&x, "model.layers.0.self_attn.qkv_proj.weight") ||
                                   is_there(&x, "model.layers.0.self_attn.qkv_proj.parametrizations.weight.original"));
     x.fused_gate_up = decoder(&x)->traits->fused_gate_up;
-    x.fused_beta = decoder(&x)->n_delta && !decoder(&x)->traits->tiled;
+    x.fused_beta = decoder(&x)->n_states && !decoder(&x)->traits->tiled;
     if (x.fused_gate_up && x.m.layers[0].b_up)
         return base_error(err, errlen, -EINVAL, "%s: GGUF has no tensor for the gate's biases of such a model",
                           s->path);

@@ -52,6 +52,8 @@ const KeyField layer_delta[] = {
     {0},
 };
 
+const KeyField layer_conv[] = {{"shortconv.l_cache", "conv_L_cache", FIELD_INT, IN(conv), 1, 64, 1}, {0}};
+
 /* 1 or 0 where the key says so; -1 where it is not there: then the tensors say it. */
 int key_said(KeyReader *r, const char *hf) {
     const MetaValue *v = key_is_hf(r) ? r->source->look(r, NULL, hf) : NULL;
@@ -62,7 +64,7 @@ int key_said(KeyReader *r, const char *hf) {
 
 /* A list with an entry for each layer: 1 for those that do not see all. */
 static void of_types(KeyReader *r, const Config *c, const JsonValue *types, uint8_t *others) {
-    static const char *const words[] = {"full_attention", "sliding_attention", "linear_attention"};
+    static const char *const words[] = {"full_attention", "sliding_attention", "linear_attention", "conv"};
     int l = 0, its = c->decoder->traits->others;
     if (types->type != JSON_ARRAY || types->len != (size_t)c->n_layers) {
         key_complain(r, "layer_types", "must be a list with an entry for each layer");
@@ -106,6 +108,28 @@ static int64_t period_of_word(KeyReader *r, const char *key, const JsonValue *v)
     return (int64_t)v->len;
 }
 
+/* Which layers attend: config.json lists their numbers, GGUF gives the others no heads of keys. */
+static void attending(KeyReader *r, const Config *c, uint8_t *others) {
+    const JsonValue *list = in_config(r, "full_attn_idxs");
+    snprintf(r->key, sizeof r->key, "%s.attention.head_count_kv", r->arch);
+    const MetaValue *v = key_is_hf(r) ? NULL : weights_meta(r->w, r->key);
+    const uint8_t *at = v ? v->data : NULL;
+    MetaValue value;
+    int64_t heads = 0;
+    if (list && list->type == JSON_ARRAY) {
+        memset(others, 1, (size_t)c->n_layers);
+        for (const JsonValue *e = list->child; e; e = e->next)
+            if (e->type != JSON_NUMBER) key_complain(r, "full_attn_idxs", "must be a list of layers");
+            else if (e->number >= 0 && e->number < c->n_layers) others[(int)e->number] = 0;
+    }
+    if (!v || v->type != META_ARRAY) return;
+    if (v->n < (uint64_t)c->n_layers) key_complain(r, r->key, "must have an entry for each layer");
+    for (uint64_t l = 0; l < v->n && l < (uint64_t)c->n_layers; l++) {
+        meta_next(v, &at, &value);
+        others[l] = (uint8_t)(meta_integer(&value, &heads) && heads == 0);
+    }
+}
+
 /* The layers that do not see all, or whose mixer is another. */
 static void read_others(KeyReader *r, Config *c, uint8_t *others) {
     const LayerTraits *t = c->decoder->traits;
@@ -114,6 +138,7 @@ static void read_others(KeyReader *r, Config *c, uint8_t *others) {
     int64_t period = t->period;
     if (t->others == OTHERS_SEE_ALL) return;
     if (types) of_types(r, c, types, others);
+    else if (t->others == OTHERS_ARE_CONV) attending(r, c, others);
     else if (key_is_hf(r)) {
         const char *key = delta ? "full_attention_interval" : t->full_first ? "global_attn_every_n_layers"
                                                                             : "sliding_window_pattern";
@@ -150,15 +175,16 @@ static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
     c->window = t->others == OTHERS_HAVE_WINDOW ? read_window(r, a) : 0;
     read_others(r, c, others);
     for (int l = 0; l < c->n_layers; l++) {
-        int delta = t->others == OTHERS_ARE_DELTA && others[l];
-        int windowed = !delta && others[l] && c->window > 0;
-        int unturned = delta || (t->nope_on_full && c->window > 0 && !windowed);
+        int mixer = !others[l] || t->others == OTHERS_HAVE_WINDOW ? MIXER_SOFTMAX
+                    : t->others == OTHERS_ARE_DELTA ? MIXER_DELTA : MIXER_CONV;
+        int windowed = mixer == MIXER_SOFTMAX && others[l] && c->window > 0;
+        int unturned = mixer != MIXER_SOFTMAX || (t->nope_on_full && c->window > 0 && !windowed);
         int turn = unturned ? TURN_NOT : windowed && t->local_rope ? TURN_LOCAL : TURN_MAIN;
         c->windowed[l] = (uint8_t)windowed;
-        x->kinds[l] = (LayerKind){.mixer = delta ? MIXER_DELTA : MIXER_SOFTMAX, .turn = turn,
+        x->kinds[l] = (LayerKind){.mixer = (uint8_t)mixer, .turn = (uint8_t)turn,
                                   .experts = x->n_experts > 0};
-        if (delta) x->n_delta++;
-        else x->n_softmax++;
+        if (mixer == MIXER_SOFTMAX) x->n_softmax++;
+        else x->n_states++;
     }
 }
 
@@ -169,7 +195,7 @@ const char *layers_unstretched(const Config *c, const RopeNumbers *n) {
     if (x->score_cap > 0) return "a soft cap on scores";
     if (x->traits->sinks) return "sink logits";
     if (x->traits->qk_after) return "norms behind the rotation";
-    if (x->n_delta) return "delta nets";
+    if (x->n_states) return x->traits->others == OTHERS_ARE_CONV ? "layers of convolutions" : "delta nets";
     if (local && !n->relative && !n->any_nope) return "layers with a RoPE of their own"; /* a shift moves their keys */
     return n->relative && n->relative->chooses != ROPE_BY_POSITION ? "layers that are not LLaMA's" : NULL;
 }
@@ -202,7 +228,7 @@ static void check(KeyReader *r, Config *c) {
     if (!(x->clip >= 0 && x->clip < 1e30f)) key_complain(r, "clip_qkv", "must be 0 or more");
     if (x->n_experts && x->n_used > x->n_experts)
         key_complain(r, "expert_used_count", "is more than there are experts");
-    if (x->n_delta && (x->value_heads % x->key_heads || (int64_t)x->value_heads * x->value_dim > CONFIG_MAX_DIM ||
+    if (x->key_heads && (x->value_heads % x->key_heads || (int64_t)x->value_heads * x->value_dim > CONFIG_MAX_DIM ||
                        (int64_t)x->key_heads * x->key_dim > CONFIG_MAX_DIM))
         key_complain(r, "linear attention's heads", "do not divide, or are too many");
     if (x->traits->local_rope && rope_check(&x->local, why, sizeof why)) key_complain(r, "rope of windows", why);

@@ -21,8 +21,8 @@ int delta_init(DeltaState **out, const Model *m, char *err, size_t errlen) {
     const Config *c = &m->config;
     const Decoder *x = c->decoder;
     *out = NULL;
-    if (!x || !x->n_delta) return 0;
-    size_t channels = layer_size(c, 'C'), head = (size_t)x->key_dim * (size_t)x->value_dim, n = (size_t)x->n_delta;
+    if (!x || !x->n_states) return 0;
+    size_t channels = layer_size(c, 'C'), head = (size_t)x->key_dim * (size_t)x->value_dim, n = (size_t)x->n_states;
     DeltaState *d = *out = calloc(1, sizeof *d);
     if (!d) return base_error(err, errlen, -ENOMEM, "out of memory");
     *d = (DeltaState){.n_layers = n, .conv_floats = (size_t)(x->conv - 1) * channels,
@@ -80,7 +80,8 @@ static void begin_texts(Session *s, const LayerMore *y, Texts of) {
     }
 }
 
-/* mixed = silu(the last conv inputs of each channel, weighted), token by token; earlier inputs are the state's. */
+/* mixed = the last conv inputs of each channel, weighted, token by token, and of a delta net activated; earlier inputs
+ * are the state's. */
 static void convolve(Session *s, const LayerMore *y, Texts of) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
@@ -95,7 +96,7 @@ static void convolve(Session *s, const LayerMore *y, Texts of) {
             const float *in = at < wide ? before + (at - 1) * channels : w->mix + (from + at - wide) * channels;
             for (size_t c = 0; c < channels; c++) out[c] += y->conv[c * wide + j] * in[c];
         }
-        s->model->kernels->enc->activate(out, channels, s->model->config.decoder->activation);
+        if (x->value_heads) s->model->kernels->enc->activate(out, channels, x->activation);
     }
     team_wait(&s->scratch->team);
 }
@@ -186,26 +187,65 @@ static void mix_texts(Session *s, const LayerMore *y, Texts of) {
     recur(s, y, of); /* whose outputs take no more of mix than inputs that have been read */
 }
 
+/* f for each text of the batch in turn, for they share a state; for all at once where each has its own. */
+static void text_by_text(Session *s, const LayerMore *y, size_t n, void (*f)(Session *, const LayerMore *, Texts)) {
+    const Token *tokens = s->scratch->tokens;
+    if (s->past->deltas) f(s, y, (Texts){0, n, 1});
+    for (size_t from = 0, end; from < n && !s->past->deltas; from = end) {
+        for (end = from + 1; end < n && tokens[end].first == tokens[from].first;) end++;
+        f(s, y, (Texts){from, 1, end - from});
+    }
+}
+
 void delta_mix(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *layer = &s->model->layers[l];
     const LayerMore *y = layer->more;
     LayerScratch *w = s->scratch->more;
-    const Token *tokens = s->scratch->tokens;
     Packed a = step_pack(s, s->scratch->xn, n, (size_t)c->d_model, &y->mix);
     step_linear_nowait(s, w->mix, &a, &y->mix, NULL);
     step_linear_nowait(s, w->z, &a, &y->z, NULL);
     step_linear_nowait(s, w->beta, &a, &y->beta, NULL);
     step_linear_nowait(s, w->alpha, &a, &y->alpha, NULL);
     team_wait(&s->scratch->team);
-    if (s->past->deltas) mix_texts(s, y, (Texts){0, n, 1});
-    else
-        for (size_t from = 0, end; from < n; from = end) { /* text by text, for they share a state */
-            for (end = from + 1; end < n && tokens[end].first == tokens[from].first;) end++;
-            mix_texts(s, y, (Texts){from, 1, end - from});
-        }
+    text_by_text(s, y, n, mix_texts);
     close_gates(s, y, n);
     a = step_pack(s, w->z, n, layer_size(c, 'Z'), &layer->wo);
+    step_linear_nowait(s, w->branch, &a, &layer->wo, NULL);
+    team_wait(&s->scratch->team);
+}
+
+/* ---- a convolution alone ---- */
+
+/* y *= x, token by token. */
+static void multiply(Session *s, float *y, const float *x, size_t n) {
+    size_t d = (size_t)s->model->config.d_model;
+    Share i = team_share(&s->scratch->team, n);
+    for (size_t k = i.at * d; k < i.end * d; k++) y[k] *= x[k];
+    team_wait(&s->scratch->team);
+}
+
+static void convolve_texts(Session *s, const LayerMore *y, Texts of) {
+    begin_texts(s, y, of);
+    convolve(s, y, of);
+    keep_inputs(s, y, of);
+    team_wait(&s->scratch->team);
+}
+
+void conv_mix(Session *s, int l, size_t n) {
+    const Layer *layer = &s->model->layers[l];
+    const LayerMore *y = layer->more;
+    LayerScratch *w = s->scratch->more;
+    size_t d = (size_t)s->model->config.d_model;
+    Packed a = step_pack(s, s->scratch->xn, n, d, &y->mix);
+    step_linear_nowait(s, w->mix, &a, &y->mix, NULL);
+    step_linear_nowait(s, w->z, &a, &y->z, NULL);
+    step_linear_nowait(s, w->beta, &a, &y->beta, NULL);
+    team_wait(&s->scratch->team);
+    multiply(s, w->mix, w->beta, n);
+    text_by_text(s, y, n, convolve_texts);
+    multiply(s, w->z, w->mixed, n);
+    a = step_pack(s, w->z, n, d, &layer->wo);
     step_linear_nowait(s, w->branch, &a, &layer->wo, NULL);
     team_wait(&s->scratch->team);
 }

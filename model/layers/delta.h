@@ -11,7 +11,7 @@
 #include "layers.h"
 #include "model/session.h"
 
-/* What a text has left in these layers. */
+/* What a text has left in these layers, or in those of a convolution alone, which have no S. */
 typedef struct DeltaState {
     size_t n_layers, conv_floats, S_floats; /* of a layer */
     float *conv;  /* [n_layers, conv - 1, channels]: the last inputs, the oldest first */
@@ -28,5 +28,8 @@ void delta_free(DeltaState *d);  /* accepts NULL */
 /* branch = Wo (norm(o) * silu(z)) of layer l, from xn. Every thread of the team calls it; a step (model/steps.h). The
  * tokens are taken in one by one, whatever the batch. */
 void delta_mix(Session *s, int l, size_t n);
+/* The same of LFM2's short convolution: branch = Wo (c * conv(b * x)), where b, c and x are of xn, a number a channel.
+ * Source: Lfm2ShortConv in transformers. */
+void conv_mix(Session *s, int l, size_t n);
 
 #endif

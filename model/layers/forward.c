@@ -273,6 +273,7 @@ static void layer(Session *s, int l, size_t n) {
     int sums = x->traits->norm_sum;
     take_in_nowait(s, sums ? NULL : y->attn_norm, more->attn_norm_b, n);
     if (x->kinds[l].mixer == MIXER_DELTA) delta_mix(s, l, n);
+    else if (x->kinds[l].mixer == MIXER_CONV) conv_mix(s, l, n);
     else attend(s, l, n);
     if (x->parallel == OWN_NORMS) take_in_nowait(s, y->ffn_norm, more->ffn_norm_b, n);
     add_nowait(s, more->attn_out, sums ? y->attn_norm : NULL, more->attn_norm_b, n);
@@ -316,7 +317,7 @@ static void forward_logits(void *arg) {
 }
 
 static void layers_forward(Session *s, size_t n, size_t n_last) {
-    if (s->pos == 0 && decoder(s)->n_delta) delta_clear(s->past->delta);
+    if (s->pos == 0 && decoder(s)->n_states) delta_clear(s->past->delta);
     step_run(s, n * s->model->n_parameters, forward, (Batch){.n = n, .n_last = n_last});
 }
 

@@ -12,7 +12,7 @@
 #include "kernels/encoder_kernels.h"
 #include "model/family.h"
 
-typedef enum { MIXER_SOFTMAX, MIXER_DELTA } Mixer;             /* what lets tokens see each other; DELTA: delta.h */
+typedef enum { MIXER_SOFTMAX, MIXER_DELTA, MIXER_CONV } Mixer; /* what lets tokens see each other: delta.h has two */
 typedef enum { TURN_MAIN, TURN_LOCAL, TURN_NOT } Turn;         /* q and k by Config.rope, Decoder.local, not at all */
 typedef enum { QK_PLAIN, QK_HEAD, QK_WHOLE, QK_EACH } QkNorm;  /* QK_EACH: LayerNorm, each head its own weights */
 typedef enum { FUSED_NOT, FUSED_HEADS, FUSED_HEADS_IN_HF } FusedHeads;
@@ -44,7 +44,7 @@ typedef struct LayerTraits {
     uint8_t experts;          /* a feed-forward network may be a mixture of these */
     uint8_t shared_expert;    /* and one more is asked by every token, behind a sigmoid of its own */
     int period, full_first;   /* every so many layers one (the last of them, or the first) sees all; the others .. */
-    enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA } others; /* .. do what this says; 0: all are alike */
+    enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA, OTHERS_ARE_CONV } others; /* .. do what this says */
     uint8_t alike;            /* .. in all layers: its class in transformers does not ask layer_types */
     uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
     uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
@@ -80,7 +80,7 @@ typedef struct Decoder {
     int adapter;                       /* LoRA: number of the one that is taken; -1: none. What it adds times .. */
     float adapter_scale;               /* .. HF lora_alpha / lora_rank */
     int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */
-    int n_softmax, n_delta;            /* layers of each mixer */
+    int n_softmax, n_states;           /* layers that attend, and those that keep a state instead */
     const float *final_norm_b;         /* [d_model]: LayerNorm's */
     const float *head_b;               /* [vocab_size]: lm_head's */
     LayerKind kinds[];                 /* [n_layers] */
@@ -97,7 +97,8 @@ typedef struct LayerMore {
     Matrix *gates, *ups, *downs;                       /* [n_experts] of [d_expert, d_model] x 2, [d_model, d_expert] */
     const float *gates_b, *ups_b, *downs_b;            /* [n_experts, d_expert] x 2, [n_experts, d_model] */
     const float *shared_router;                        /* [d_model] */
-    Matrix mix, z, beta, alpha;                        /* [.., d_model]: channels, all values, value_heads x 2 */
+    Matrix mix, z, beta, alpha;                        /* [.., d_model]: channels, all values, value_heads x 2; of a
+                                                          convolution x, its gates behind and in front: d_model each */
     const float *conv, *decay, *dt, *delta_norm;       /* [channels, conv], [value_heads] x 2, [value_dim] */
 } LayerMore;
 

@@ -38,6 +38,11 @@ const LayerPart layer_parts[] = {
     {"ssm_a", "linear_attn.A_log", 'N', 0, PART_DELTA, MORE(decay), FORM_DECAY},
     {"ssm_norm.weight", "linear_attn.norm.weight", 'I', 0, PART_DELTA, MORE(delta_norm), 0},
     {"ssm_out.weight", "linear_attn.out_proj.weight", 'D', 'Z', PART_DELTA, EACH(wo), 0},
+    {"shortconv.in_proj.weight", "conv.in_proj.weight", 'Z', 'D', PART_CONV, MORE(beta), FORM_CONV_B},
+    {"shortconv.in_proj.weight", "conv.in_proj.weight", 'Z', 'D', PART_CONV, MORE(z), FORM_CONV_C},
+    {"shortconv.in_proj.weight", "conv.in_proj.weight", 'Z', 'D', PART_CONV, MORE(mix), FORM_CONV_X},
+    {"shortconv.conv.weight", "conv.conv.weight", 'C', 'T', PART_CONV, MORE(conv), FORM_CONV},
+    {"shortconv.out_proj.weight", "conv.out_proj.weight", 'D', 'Z', PART_CONV, EACH(wo), 0},
     {"attn_output_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_SUM_NORM, EACH(attn_norm), 0},
     {"attn_output_norm.bias", "post_attention_layernorm.bias", 'D', 0, PART_SUM_NORM, MORE(attn_norm_b), 0},
     {"post_attention_norm.weight", "post_attention_layernorm.weight", 'D', 0, PART_NORM_OUT, MORE(attn_out), FORM_NORM},
@@ -97,7 +102,9 @@ size_t layer_size(const Config *c, char letter) {
     const Decoder *x = c->decoder;
     const size_t q = decoder_size(c, 'Q'), k = decoder_size(c, 'K'), head = decoder_size(c, 'H'),
                  keys = (size_t)x->key_heads * (size_t)x->key_dim,
-                 values = (size_t)x->value_heads * (size_t)x->value_dim, experts = (size_t)x->n_experts;
+                 values = x->traits->others == OTHERS_ARE_CONV ? (size_t)c->d_model
+                                                               : (size_t)x->value_heads * (size_t)x->value_dim,
+                 experts = (size_t)x->n_experts;
     const QkNorm qk = x->traits->qk;
     switch (letter) {
     case 'G': return x->traits->gated_output ? 2 * q : q;
@@ -154,7 +161,8 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_QK_NORM: return softmax && t->qk ? c->qk_norm : 0;
     case PART_SINKS: return t->sinks;
     case PART_O_BIAS: return softmax ? c->o_bias : 0;
-    case PART_DELTA: return !softmax;
+    case PART_DELTA: return kind && kind->mixer == MIXER_DELTA;
+    case PART_CONV: return kind && kind->mixer == MIXER_CONV;
     case PART_NORM_OUT: return t->norm_out;
     case PART_FFN_NORM: return t->norm_in && x->parallel != SHARED_NORM ? norm : 0;
     case PART_FFN_NORM_BIAS: return t->norm_in && x->parallel != SHARED_NORM && t->layernorm ? -1 : 0;

@@ -7,7 +7,8 @@
 /* Which models have it, or in a model which layers. */
 typedef enum {
     PART_ALWAYS, PART_HEAD, PART_HEAD_BIAS, PART_FINAL_BIAS, PART_NORM_IN, PART_NORM_IN_BIAS, PART_SOFTMAX,
-    PART_QKV_BIAS, PART_QK_NORM, PART_SINKS, PART_O_BIAS, PART_DELTA, PART_NORM_OUT, PART_FFN_NORM,
+    PART_QKV_BIAS, PART_QK_NORM, PART_SINKS, PART_O_BIAS, PART_DELTA, PART_CONV,
+    PART_NORM_OUT, PART_FFN_NORM,
     PART_FFN_NORM_BIAS, PART_EXPERTS, PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE,
     PART_DENSE_BIAS, PART_FINAL_NORM, PART_SUM_NORM, PART_TYPES, PART_EMBED_NORM, PART_EMBED_NORM_BIAS, PART_WORDS,
     PART_POOLER, PART_CLASSIFIER, PART_LABELS,
@@ -22,6 +23,7 @@ typedef enum {
     FORM_GATES, FORM_UPS, FORM_DOWNS, /* of all experts, one behind the other, or one by one */
     FORM_MIX, FORM_Z,                 /* Qwen3-Next: q, k, v and z of a key head together, key head by key head */
     FORM_BETA, FORM_ALPHA,            /* the same with these two */
+    FORM_CONV_B, FORM_CONV_C, FORM_CONV_X, /* of a convolution: thirds of one matrix, in this order */
     FORM_CONV,                        /* [channels, 1, conv] */
     FORM_DECAY,                       /* a: the decay is -e^a; GGUF has the decay */
 } LayerForm;

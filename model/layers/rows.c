@@ -52,6 +52,13 @@ static const char *const internlm2_renames[][2] = {
     {".attention_norm.", ".input_layernorm."}, {".ffn_norm.", ".post_attention_layernorm."},
     {".feed_forward.w1.", ".mlp.gate_proj."}, {".feed_forward.w3.", ".mlp.up_proj."},
     {".feed_forward.w2.", ".mlp.down_proj."}, {0}};
+static const LayerName lfm2_names[] = {
+    {"attn_norm.weight", NULL, "operator_norm.weight"}, {"ffn_norm.weight", NULL, "ffn_norm.weight"},
+    {"attn_q_norm.weight", NULL, "self_attn.q_layernorm.weight"},
+    {"attn_k_norm.weight", NULL, "self_attn.k_layernorm.weight"},
+    {"attn_output.weight", NULL, "self_attn.out_proj.weight"}, {"ffn_gate.weight", NULL, "feed_forward.w1.weight"},
+    {"ffn_up.weight", NULL, "feed_forward.w3.weight"}, {"ffn_down.weight", NULL, "feed_forward.w2.weight"},
+    {"output_norm.weight", "token_embd_norm.weight", "model.embedding_norm.weight"}, {0}};
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
@@ -223,6 +230,21 @@ static void cohere(KeyReader *r, Config *c) {
     if (key_is_hf(r) && !r->source->look(r, NULL, "logit_scale")) x->logit_scale = 0.0625f;
 }
 
+/* A third less than the file says, times a factor, rounded up. */
+static void lfm2(KeyReader *r, Config *c) {
+    if (!key_is_hf(r)) return;
+    if (key_flag(r, NULL, "conv_bias", 0)) key_complain(r, "conv_bias", "of true is not known here");
+    int64_t ff = key_int(r, NULL, "block_ff_dim", (double)c->d_ff, 1, CONFIG_MAX_DIM),
+            multiple = key_int(r, NULL, "block_multiple_of", 256, 1, CONFIG_MAX_DIM);
+    if (key_flag(r, NULL, "block_auto_adjust_ff_dim", 1)) {
+        double factor = key_number(r, NULL, "block_ffn_dim_multiplier", 1);
+        if (!(factor > 0 && factor < 1000)) key_complain(r, "block_ffn_dim_multiplier", "is out of range");
+        else ff = ((int64_t)(factor * (double)(2 * ff / 3)) + multiple - 1) / multiple * multiple;
+    }
+    if (ff < 1 || ff > CONFIG_MAX_DIM) key_complain(r, "block_ff_dim", "gives a width that is out of range");
+    else c->d_ff = c->ff_rows = (int)ff;
+}
+
 static void nemotron(KeyReader *r, Config *c) {
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
     c->mlp_bias = key_said(r, "mlp_bias");
@@ -289,6 +311,8 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
                  .settle = cohere},
     cohere2_is = {.norm_in = 1, .layernorm = 1, .period = 4, .others = OTHERS_HAVE_WINDOW, .nope_on_full = 1,
                   .keys = {layer_logits}, .settle = cohere},
+    lfm2_is = {.norm_in = 1, .qk = QK_HEAD, .others = OTHERS_ARE_CONV, .keys = {layer_conv}, .names = lfm2_names,
+               .settle = lfm2},
     olmo_is = {.norm_in = 1, .layernorm = 1, .bare_norms = 1, .keys = {layer_clip}},
     nemotron_is = {.norm_in = 1, .layernorm = 1, .plus_one = 1, .gate = GATE_NONE, .settle = nemotron},
     gpt_oss_is = {.gguf = "gpt-oss", .norm_in = 1, .gate = GATE_CLAMPED, .sinks = 1, .experts = 1, .period = 2,
@@ -356,3 +380,5 @@ ROW(olmo_row, "olmo", ROPE_INTERLEAVED, olmo_is, .n_ctx = 2048, .eps = 1e-5f);
 ROW(nemotron_row, "nemotron", ROPE_HALF, nemotron_is, .n_ctx = 4096, .partial = 0.5, .eps = 1e-5f);
 ROW(internlm2_row, "internlm2", ROPE_INTERLEAVED, internlm2_is, .n_ctx = 2048);
 ROW(minicpm_row, "minicpm", ROPE_INTERLEAVED, minicpm_is, .n_ctx = 2048, .tied = 1);
+ROW(lfm2_row, "lfm2", ROPE_HALF, lfm2_is, .heads = 32, .kv_heads = 8, .n_ctx = 128000, .tied = 1, .theta = 1e6,
+    .eps = 1e-5f);

@@ -6,7 +6,7 @@
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
-/* Expert and delta net of the widest: what their matrices meet. */
+/* Expert and delta net, or convolution, of the widest: what their matrices meet. */
 size_t layers_carve(Carver *k, Session *s) {
     const Model *m = s->model;
     const Config *c = &m->config;
@@ -15,7 +15,7 @@ size_t layers_carve(Carver *k, Session *s) {
            q = (size_t)c->n_heads * (size_t)c->head_dim, gated = x->traits->gated_output ? q : 0,
            half = (size_t)x->local.rotary_dim / 2, E = (size_t)x->n_experts,
            used = E ? (size_t)x->n_used : 0, S = B * used, ff = (size_t)x->d_expert, values = layer_size(c, 'Z'),
-           channels = x->n_delta ? layer_size(c, 'C') : 0, wide = larger(d, ff),
+           channels = x->n_states ? layer_size(c, 'C') : 0, wide = larger(d, ff),
            packed = larger(scratch_packed_bytes(m->kernels, wide, 0),
                            m->min_group ? scratch_packed_bytes(m->kernels, wide, m->min_group) : 0);
     LayerScratch *w = scratch_carve(k, 1, sizeof *w), made = {0};
@@ -37,13 +37,13 @@ size_t layers_carve(Carver *k, Session *s) {
     made.slot_packed = scratch_carve(k, S * packed, used > 0);
     made.mix = scratch_carve(k, B * channels, F);
     made.mixed = scratch_carve(k, B * channels, F);
-    made.z = scratch_carve(k, x->n_delta ? B * values : 0, F);
-    made.beta = scratch_carve(k, x->n_delta ? B * (size_t)x->value_heads : 0, F);
-    made.alpha = scratch_carve(k, x->n_delta ? B * (size_t)x->value_heads : 0, F);
+    made.z = scratch_carve(k, x->n_states ? B * values : 0, F);
+    made.beta = scratch_carve(k, x->n_states ? B * (x->value_heads ? (size_t)x->value_heads : channels) : 0, F);
+    made.alpha = scratch_carve(k, x->n_states ? B * (size_t)x->value_heads : 0, F);
     if (w) {
         if (half) rope_init(&made.local, &x->local, 1);
         *w = made;
         s->scratch->more = w;
     }
-    return larger(larger(x->n_delta ? values : 0, (size_t)x->d_shared), (size_t)c->d_ff);
+    return larger(larger(x->n_states ? values : 0, (size_t)x->d_shared), (size_t)c->d_ff);
 }

@@ -200,6 +200,10 @@ static Matrix elsewhere(Place *p, size_t rows) {
 }
 
 static Matrix matrix(Place *p, size_t rows, size_t cols) {
+    if (p->part->form >= FORM_CONV_B && p->part->form <= FORM_CONV_X) {
+        const Tensor *all = own(p, -1);
+        return part_of_fused(p, all, (size_t[]){rows, rows, rows}, (int)(p->part->form - FORM_CONV_B));
+    }
     int fused = config(p)->decoder->traits->fused_gate_up && (p->part->form == FORM_GATE || p->part->form == FORM_UP);
     const Tensor *t = fused ? NULL : own(p, -1);
     Matrix w = {0};
@@ -399,7 +403,7 @@ void layers_load(Loader *ld) {
     }
     for (int l = 0; l < layers; l++) {
         m->layers[l].more = &more[l];
-        more[l].past = of_mixer[m->config.decoder->kinds[l].mixer == MIXER_DELTA]++;
+        more[l].past = of_mixer[m->config.decoder->kinds[l].mixer != MIXER_SOFTMAX]++;
     }
     for (int l = -1; l < layers; l++)
         for (const LayerPart *part = layer_parts; part->gguf && ld->line.rc == 0; part++)

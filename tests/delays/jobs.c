@@ -385,7 +385,7 @@ static void put_model(List *to, const char *path) {
     } else {
         j.name = "read", j.run = reading, put(to, j);
         j.name = "guess", j.run = guessing, put(to, j);
-        if (!m.config.decoder || !m.config.decoder->n_delta) j.name = "share", j.run = sharing, put(to, j);
+        if (!m.config.decoder || !m.config.decoder->n_states) j.name = "share", j.run = sharing, put(to, j);
     }
     model_close(&m);
 }

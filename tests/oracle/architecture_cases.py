@@ -293,6 +293,13 @@ CASES = {
         "no key for an activation; the converter asks for biases"),
     "phi": Case("PhiForCausalLM", dict(num_attention_heads=2, num_key_value_heads=2, intermediate_size=128,
                                        rope_parameters=rope(partial_rotary_factor=0.5))),
+    "lfm2": Case("Lfm2ForCausalLM", dict(
+        **WIDE, **TIED, num_hidden_layers=3, layer_types=["conv", "conv", FULL], block_auto_adjust_ff_dim=False,
+        norm_eps=1e-5, rope_parameters=rope(500.0)), keep(full_attn_idxs=[2], rope_scaling=DROP)),
+    "lfm2_width": Case("Lfm2ForCausalLM", dict(
+        **WIDE, **TIED, layer_types=[FULL, "conv"], intermediate_size=48, block_ffn_dim_multiplier=1.5,
+        block_multiple_of=32, conv_L_cache=4, rope_parameters=rope(500.0)),
+        keep(block_ff_dim=48, intermediate_size=DROP, full_attn_idxs=[0], rope_scaling=DROP)),
     "starcoder2": Case("Starcoder2ForCausalLM", dict(**GQA, tie_word_embeddings=True)),
     "starcoder2_window": Case(
         "Starcoder2ForCausalLM", dict(**GQA, sliding_window=8, use_bias=False, tie_word_embeddings=False),
@@ -330,6 +337,7 @@ def bare(what, *tensors, value="0"):
 
 
 NO_Q_NORM, NO_K_NORM = bare("q norm", "q_norm.weight", value="1") + bare("k norm", "k_norm.weight", value="1")
+NO_Q_LAYERNORM = bare("q norm", "q_layernorm.weight", value="1")[0]
 NO_ONE, NO_YARN = ("1 is not added to norms", "add", "norm.weight", "-1"), ("no yarn", "config", '"yarn"', '"default"')
 LAYER_SLIDES = "a full layer slides", "config", '    "full_attention"', '    "sliding_attention"'
 LAYER_IS_FULL = "a sliding layer is full", "config", '    "sliding_attention"', '    "full_attention"'
@@ -409,6 +417,8 @@ WRONG = {
     "gpt_neox_serial": [key("side by side", "use_parallel_residual", "false", "true")],
     "phi": [key("whole heads turn", "partial_rotary_factor", "0.5", "1.0"), *bare("biases", "lm_head.bias", "fc1.bias"),
             key("relu", "hidden_act", '"gelu_new"', '"relu"')],
+    "lfm2": [("the convolution the other way round", "swap", "conv.conv.weight", "1"), NO_Q_LAYERNORM,
+             ("halves of b, c and x the other way", "swap", "conv.in_proj", "512")],
     "starcoder2": bare("biases", "c_fc.bias", "k_proj.bias", "model.norm.bias"),
     "starcoder2_window": [window(9)],
     "cohere": [key("logits as they are", "logit_scale", "0.5", "1.0"),
