@@ -253,12 +253,18 @@ static int table_code(float v) {
     return code;
 }
 
-/* sum wll and wlx, l the values of x / scale. */
+/* sum wll and wlx, l the values of x / scale: from the least, a step up for each middle below; 32 at a time. */
 static void sum_table(Sums *s, const float *w, const float *x, float inv) {
-    float b[LANES] = {0}, c[LANES] = {0};
+    float b[LANES] = {0}, c[LANES] = {0}, v[THIRTY_TWO], l[THIRTY_TWO];
+    for (int i = 0; i < THIRTY_TWO; i++) v[i] = x[i] * inv, l[i] = iq4_values[0];
+    for (int k = 0; k < 15; k++) {
+        int low = iq4_values[k], high = iq4_values[k + 1];
+        float middle = 0.5f * (float)(low + high), step = (float)(high - low);
+        for (int i = 0; i < THIRTY_TWO; i++) l[i] += v[i] > middle ? step : 0;
+    }
     for (int i = 0; i < THIRTY_TWO; i++) {
-        float l = iq4_values[table_code(x[i] * inv)], wl = w[i] * l;
-        b[i % LANES] += wl * l;
+        float wl = w[i] * l[i];
+        b[i % LANES] += wl * l[i];
         c[i % LANES] += wl * x[i];
     }
     s->wll = fold(b);
