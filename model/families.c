@@ -46,7 +46,7 @@ const char *architecture_lacks(const Architecture *a) {
 #define GPT "is of GPT's line: LayerNorm, a feed-forward network without a gate"
 #define LEARNED "has a learned vector for each position, no RoPE"
 #define ALIBI "has layers of its own around ALiBi"
-#define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and gpt_oss are)"
+#define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and olmoe are)"
 #define THREE_AXES "reads pictures, at positions of three axes"
 #define TWO_HALVES "is an encoder and a decoder"
 
@@ -58,6 +58,8 @@ const Architecture *const architectures[] = {
     &qwen35_row, &qwen35_moe_text_row, &qwen35moe_row, &qwen3_next_row, &qwen3next_row, &ernie_row,
     &exaone4_row, &seed_oss_row, &hunyuan_row, &hunyuan_gguf_row, &stablelm_row, &glm4_row, &arcee_row,
     &gpt_oss_row, &gpt_oss_gguf_row, &mixtral_row,
+    &olmoe_row, &qwen2_moe_row, &qwen2moe_row, &granite_moe_row, &granite_moe_shared_row, &ernie_moe_row,
+    &ernie_moe_gguf_row, &dots1_row, &glm4_moe_row, &glm4moe_row,
     &nomic_row, &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row,
     &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row,
     MISSING("gemma3n", "shares keys and values between layers, and has four residual streams"),
@@ -92,9 +94,7 @@ const Architecture *const architectures[] = {
     MISSING("command-r", "adds both branches at once behind one LayerNorm"),
     MISSING("nemotron", "has LayerNorms of 1 + weight and squared ReLU"),
     MISSING("internlm2", "has queries, keys and values in one matrix, group by group"),
-    MISSING("qwen2_moe", EXPERTS), MISSING("qwen2moe", EXPERTS), MISSING("olmoe", EXPERTS),
-    MISSING("granitemoe", EXPERTS), MISSING("phimoe", EXPERTS), MISSING("glm4_moe", EXPERTS),
-    MISSING("glm4moe", EXPERTS), MISSING("ernie4_5_moe", EXPERTS), MISSING("dots1", EXPERTS),
+    MISSING("phimoe", EXPERTS),
     MISSING("qwen2_vl", THREE_AXES), MISSING("qwen2vl", THREE_AXES), MISSING("qwen2_5_vl", THREE_AXES),
     MISSING("qwen3_vl", THREE_AXES), MISSING("qwen3vl", THREE_AXES), MISSING("qwen2_vl_text", THREE_AXES),
     MISSING("qwen2_5_vl_text", THREE_AXES), MISSING("qwen3_vl_text", THREE_AXES),

@@ -107,6 +107,16 @@ static void test_mxfp4(void) {
     wrong_ones_miss(names);
 }
 
+static void test_olmoe(void) { run_cases((const char *const[]){"olmoe", NULL}); }
+static void test_qwen2moe(void) { run_cases((const char *const[]){"qwen2moe", NULL}); }
+static void test_granitemoe(void) {
+    run_cases((const char *const[]){"granitemoe", NULL});
+    unpermuted_misses("granitemoe");
+}
+static void test_ernie_moe(void) { run_cases((const char *const[]){"ernie4_5_moe", NULL}); }
+static void test_dots1(void) { run_cases((const char *const[]){"dots1", NULL}); }
+static void test_glm4_moe(void) { run_cases((const char *const[]){"glm4_moe", NULL}); }
+
 static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
 
 extern const Test tests_architectures[];
@@ -139,6 +149,12 @@ const Test tests_architectures[] = {
     {"architectures/arcee", test_arcee},
     {"architectures/gpt_oss", test_gpt_oss},
     {"architectures/gpt_oss in MXFP4", test_mxfp4},
+    {"architectures/olmoe", test_olmoe},
+    {"architectures/qwen2moe", test_qwen2moe},
+    {"architectures/granitemoe", test_granitemoe},
+    {"architectures/ernie4_5_moe", test_ernie_moe},
+    {"architectures/dots1", test_dots1},
+    {"architectures/glm4_moe", test_glm4_moe},
     {"architectures/llama's other files", test_llama},
     {0},
 };

@@ -10,7 +10,7 @@ typedef enum {
     PART_SINKS, PART_O_BIAS, PART_DELTA, PART_NORM_OUT, PART_FFN_NORM, PART_FFN_NORM_BIAS, PART_EXPERTS,
     PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE, PART_DENSE_BIAS, PART_FINAL_NORM,
     PART_SUM_NORM, PART_TYPES, PART_EMBED_NORM, PART_EMBED_NORM_BIAS, PART_WORDS, PART_POOLER, PART_CLASSIFIER,
-    PART_LABELS,
+    PART_LABELS, PART_CORRECTION, PART_SHARED_ROUTER,
 } LayerPartWhen;
 
 /* How files store it, where that is more than a tensor of this shape. */
@@ -24,6 +24,7 @@ typedef enum {
     FORM_BETA, FORM_ALPHA,            /* the same with these two */
     FORM_CONV,                        /* [channels, 1, conv] */
     FORM_DECAY,                       /* a: the decay is -e^a; GGUF has the decay */
+    FORM_SHARED_GATE, FORM_SHARED_UP, /* of the shared expert, as FORM_GATE and FORM_UP */
 } LayerForm;
 
 /* A tensor, as DecoderTensor (family.h); a layer's names stand behind "blk.N." and "model.layers.N.", and '@' in
