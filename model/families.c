@@ -60,7 +60,7 @@ const char *architecture_lacks(const Architecture *a) {
 #define GPT "is of GPT's line, and not one of those that are here (gpt_neox, phi, starcoder2)"
 #define LEARNED "has a learned vector for each position, no RoPE"
 #define ALIBI "has layers of its own around ALiBi"
-#define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and gpt_oss are)"
+#define EXPERTS "is a mixture of experts that is not written yet (mixtral, qwen3_moe and olmoe are)"
 #define TWO_HALVES "is an encoder and a decoder"
 
 const Architecture *const architectures[] = {
@@ -73,6 +73,8 @@ const Architecture *const architectures[] = {
     &exaone4_row, &seed_oss_row, &hunyuan_row, &hunyuan_gguf_row, &stablelm_row, &glm4_row, &arcee_row,
     &gpt_oss_row, &gpt_oss_gguf_row, &mixtral_row, &gpt_neox_row, &gptneox_row, &phi_row, &phi2_row, &starcoder2_row,
     &cohere_row, &command_r_row, &cohere2_row, &olmo_row, &nemotron_row, &internlm2_row, &minicpm_row, &lfm2_row,
+    &olmoe_row, &qwen2_moe_row, &qwen2moe_row, &granite_moe_row, &granite_moe_shared_row, &ernie_moe_row,
+    &ernie_moe_gguf_row, &dots1_row, &glm4_moe_row, &glm4moe_row,
     &nomic_row, &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row,
     &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row,
     MISSING("gemma3n", "shares keys and values between layers, and has four residual streams"),
@@ -99,9 +101,7 @@ const Architecture *const architectures[] = {
     MISSING("deberta-v2", "scores distances by vectors of their own, no RoPE"),
     MISSING("t5", TWO_HALVES), MISSING("bart", TWO_HALVES), MISSING("whisper", TWO_HALVES),
     MISSING("gptj", GPT), MISSING("codegen", GPT), MISSING("persimmon", GPT), MISSING("falcon", GPT),
-    MISSING("qwen2_moe", EXPERTS), MISSING("qwen2moe", EXPERTS), MISSING("olmoe", EXPERTS),
-    MISSING("granitemoe", EXPERTS), MISSING("phimoe", EXPERTS), MISSING("glm4_moe", EXPERTS),
-    MISSING("glm4moe", EXPERTS), MISSING("ernie4_5_moe", EXPERTS), MISSING("dots1", EXPERTS),
+    MISSING("phimoe", EXPERTS),
     MISSING("qwen3_vl_moe_text", "keeps its experts' matrices transposed (GGUF files of it run)"),
     MISSING("mllama", "has layers that look at a picture"), NULL};
 

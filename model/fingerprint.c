@@ -58,6 +58,7 @@ static void mix_in_layers(uint64_t *hash, const Decoder *x, int n_layers) {
                         x->n_used,   x->renormalise, x->tiled, x->key_heads, x->value_heads};
     mix_in(hash, numbers, sizeof numbers);
     mix_in(hash, more, sizeof more);
+    if (x->share_scale != 1) mix_in(hash, &x->share_scale, sizeof x->share_scale);
     mix_in(hash, &x->temperature_n, sizeof x->temperature_n);
     mix_in(hash, x->kinds, (size_t)n_layers * sizeof *x->kinds);
     if (x->traits->local_rope) mix_in_rope(hash, &x->local, 1);

@@ -98,7 +98,9 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
 
 int weights_is_other_part(const Weights *w, const char *name) {
     static const char *const decoders[] = {"model.embed_tokens.", "model.layers.", "model.norm.", "lm_head."};
-    if (strncmp(name, "mtp.", 4) == 0 || strncmp(name, "visual.", 7) == 0 || strstr(name, ".nextn.")) return 1;
+    if (strncmp(name, "mtp.", 4) == 0 || strncmp(name, "model.mtp_", 10) == 0 || strncmp(name, "visual.", 7) == 0 ||
+        strstr(name, ".nextn."))
+        return 1;
     for (int i = 0; i < 4; i++)
         if (strncmp(name, decoders[i], strlen(decoders[i])) == 0) return 0;
     return w->outer != NULL;
@@ -108,11 +110,14 @@ static int is_integer(const char *type) {
     return (strchr("IU", type[0]) && strchr("0123456789", type[1])) || strcmp(type, "BOOL") == 0;
 }
 
-/* One of those blocks of a GGUF file that are no layers of the model: they draft. */
+/* One of those blocks of a file that are no layers of the model: they draft. */
 static int is_draft(const Model *m, const char *name) {
     char key[sizeof m->config.arch + 20];
     int64_t blocks = 0;
     int l, end = 0;
+    const JsonValue *drafts = json_typed(m->weights.config, "num_nextn_predict_layers", JSON_NUMBER);
+    if (m->weights.format == FORMAT_HF && drafts && sscanf(name, "model.layers.%9d.%n", &l, &end) == 1 && end)
+        return l >= m->config.n_layers && l < m->config.n_layers + drafts->number;
     snprintf(key, sizeof key, "%s.block_count", m->config.arch);
     return m->weights.format == FORMAT_GGUF && sscanf(name, "blk.%9d.%n", &l, &end) == 1 && end &&
            l >= m->config.n_layers &&

@@ -124,6 +124,15 @@ static void test_olmo(void) {
     unpermuted_misses("olmo");
 }
 static void test_nemotron(void) { run_cases((const char *const[]){"nemotron", "nemotron_biases", NULL}); }
+static void test_olmoe(void) { run_cases((const char *const[]){"olmoe", NULL}); }
+static void test_qwen2moe(void) { run_cases((const char *const[]){"qwen2moe", NULL}); }
+static void test_granitemoe(void) {
+    run_cases((const char *const[]){"granitemoe", NULL});
+    unpermuted_misses("granitemoe");
+}
+static void test_ernie_moe(void) { run_cases((const char *const[]){"ernie4_5_moe", NULL}); }
+static void test_dots1(void) { run_cases((const char *const[]){"dots1", NULL}); }
+static void test_glm4_moe(void) { run_cases((const char *const[]){"glm4_moe", NULL}); }
 
 static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
 
@@ -168,6 +177,12 @@ const Test tests_architectures[] = {
     {"architectures/cohere", test_cohere},
     {"architectures/olmo", test_olmo},
     {"architectures/nemotron", test_nemotron},
+    {"architectures/olmoe", test_olmoe},
+    {"architectures/qwen2moe", test_qwen2moe},
+    {"architectures/granitemoe", test_granitemoe},
+    {"architectures/ernie4_5_moe", test_ernie_moe},
+    {"architectures/dots1", test_dots1},
+    {"architectures/glm4_moe", test_glm4_moe},
     {"architectures/llama's other files", test_llama},
     {0},
 };

@@ -155,6 +155,22 @@ static int says_length(const RopeConfig *r) {
     return strcmp(r->scaling->name, "yarn") == 0 || strcmp(r->scaling->name, "longrope") == 0;
 }
 
+/* How many layers before the first that has experts. */
+static int layers_ahead(const Config *c) {
+    int l = 0;
+    while (l < c->n_layers && !c->decoder->kinds[l].experts) l++;
+    return l;
+}
+
+/* What is not a number of a Decoder's. */
+static void expert_keys(Keys *k, const Config *c) {
+    const LayerTraits *t = c->decoder->traits;
+    if (t->dense_first) count(k, "leading_dense_block_count", layers_ahead(c));
+    if (t->dense_first) count(k, "interleave_moe_layer_step", 1);
+    if (t->sigmoid) count(k, "expert_gating_func", 2);
+    if (t->gguf_shares == SHARES_AS_SAID) gguf_bool(k->meta, key(k, "expert_weights_norm"), c->decoder->renormalise);
+}
+
 static void layer_keys(Keys *k, const Config *c) {
     const Decoder *x = c->decoder;
     const LayerTraits *t = x->traits;
@@ -177,6 +193,7 @@ static void layer_keys(Keys *k, const Config *c) {
     if (x->temperature > 0 && !says_length(&c->rope))
         count(k, "rope.scaling.original_context_length", x->temperature_n);
     if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel != IN_TURN);
+    if (x->n_experts) expert_keys(k, c);
     if (!x->value_heads) return;
     count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
     recurrent(k, c);
@@ -187,13 +204,16 @@ static void layer_keys(Keys *k, const Config *c) {
 static const char *without_key(const Config *c) {
     const Decoder *x = c->decoder;
     const RopeNumbers *n = rope_numbers(&c->rope);
-    int smollm3 = strcmp(c->arch, "smollm3") == 0;
+    int smollm3 = strcmp(c->arch, "smollm3") == 0, ahead = x->traits->dense_first ? layers_ahead(c) : 0;
     for (int l = 0; l < c->n_layers; l++) {
-        if (x->n_experts && !x->kinds[l].experts) return "experts in some layers only";
+        if (x->n_experts && !x->kinds[l].experts && l >= ahead) return "experts in some layers only";
         if (smollm3 && (x->kinds[l].turn == TURN_NOT) != ((l + 1) % 4 == 0))
             return "layers without RoPE other than every fourth";
     }
-    if (x->n_experts && !x->renormalise) return "experts whose shares do not sum to 1 (norm_topk_prob false)";
+    if (x->n_experts && !x->renormalise && x->traits->gguf_shares == SHARES_SUM_TO_1)
+        return "experts whose shares do not sum to 1 (norm_topk_prob false)";
+    if (x->n_experts && x->renormalise && x->traits->gguf_shares == SHARES_AS_THEY_ARE)
+        return "experts of such a model whose shares sum to 1 (norm_topk_prob true)";
     if (x->activation != layers_usual_activation(x->traits)) return "another activation than its own";
     if (strcmp(c->arch, "modern-bert") == 0 && c->roformer.activation != ACTIVATION_GELU)
         return "another activation of a head than its own";

@@ -41,6 +41,23 @@ const KeyField layer_experts[] = {
     {"expert_feed_forward_length", "moe_intermediate_size", FIELD_INT, IN(d_expert), 1, CONFIG_MAX_DIM, 0},
     {"expert_shared_feed_forward_length", "shared_expert_intermediate_size", FIELD_INT, IN(d_shared), 0, CONFIG_MAX_DIM,
      0},
+    {NULL, "shared_intermediate_size", FIELD_INT, IN(d_shared), 0, CONFIG_MAX_DIM, 0},
+    {0},
+};
+const KeyField layer_ernie_experts[] = {
+    {"expert_count", "moe_num_experts", FIELD_INT, IN(n_experts), 1, 4096, 1},
+    {"expert_used_count", "moe_k", FIELD_INT, IN(n_used), 1, 256, 1},
+    {"expert_feed_forward_length", "moe_intermediate_size", FIELD_INT, IN(d_expert), 1, CONFIG_MAX_DIM, 1},
+    {"expert_shared_count", "moe_num_shared_experts", FIELD_INT, IN(n_shared), 0, 256, 0},
+    {"expert_shared_feed_forward_length", NULL, FIELD_INT, IN(d_shared), 0, CONFIG_MAX_DIM, 0},
+    {0},
+};
+const KeyField layer_routed_experts[] = {
+    {"expert_count", "n_routed_experts", FIELD_INT, IN(n_experts), 1, 4096, 1},
+    {"expert_used_count", "num_experts_per_tok", FIELD_INT, IN(n_used), 1, 256, 1},
+    {"expert_feed_forward_length", "moe_intermediate_size", FIELD_INT, IN(d_expert), 1, CONFIG_MAX_DIM, 1},
+    {"expert_shared_count", "n_shared_experts", FIELD_INT, IN(n_shared), 1, 256, 1},
+    {"expert_weights_scale", "routed_scaling_factor", FIELD_FLOAT, IN(share_scale), 0, 0, 0},
     {0},
 };
 const KeyField layer_delta[] = {
@@ -223,6 +240,7 @@ static void check(KeyReader *r, Config *c) {
     for (int i = 0; i < 4; i++)
         if (!(scales[i] > 0 && scales[i] < 1e30f))
             key_complain(r, "a scale", "of embeddings, residuals, logits or scores is out of range");
+    if (!(x->share_scale > 0 && x->share_scale < 1e30f)) key_complain(r, "a scale", "of experts is out of range");
     if (!(x->score_cap >= 0 && x->score_cap < 1e30f && x->logit_cap >= 0 && x->logit_cap < 1e30f))
         key_complain(r, "a soft cap", "must be 0 or more");
     if (!(x->clip >= 0 && x->clip < 1e30f)) key_complain(r, "clip_qkv", "must be 0 or more");
@@ -236,6 +254,21 @@ static void check(KeyReader *r, Config *c) {
         key_complain(r, "rope of windows", "changes with the length, which is not known here");
     if (x->traits->local_rope && x->local.rotary_dim > c->head_dim)
         key_complain(r, "rope of windows", "rotates more than a head has");
+}
+
+/* What follows from the numbers of experts. */
+static void read_experts(KeyReader *r, Config *c) {
+    Decoder *x = c->decoder;
+    const LayerTraits *t = x->traits;
+    if (t->shared_expert && t->gguf_shares == SHARES_AS_THEY_ARE && !key_is_hf(r) && x->n_used) { /* old qwen2moe's */
+        if (!x->d_expert) x->d_expert = c->d_ff / x->n_used;
+        if (!x->d_shared) x->d_shared = c->d_ff;
+    }
+    if (x->n_experts && !x->d_expert) x->d_expert = c->d_ff;
+    if (x->n_shared) x->d_shared = (int)key_range(r, "the shared expert's width", (double)x->n_shared * x->d_expert, 1,
+                                                  CONFIG_MAX_DIM);
+    if (x->d_shared > c->ff_rows) c->ff_rows = x->d_shared;
+    if (x->share_scale == 0 && !key_is_hf(r)) x->share_scale = 1; /* llama.cpp's none */
 }
 
 static void read_delta(KeyReader *r, Config *c) {
@@ -336,7 +369,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
         return;
     }
     x->traits = t;
-    x->embed_scale = x->residual_scale = x->logit_scale = 1;
+    x->embed_scale = x->residual_scale = x->logit_scale = x->share_scale = 1;
     x->renormalise = 1;
     x->adapter = -1;
     if (t->gguf && key_is_hf(r)) snprintf(c->arch, sizeof c->arch, "%s", t->gguf);
@@ -353,8 +386,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(c->head_dim));
     x->tiled = t->tiled && !key_is_hf(r);
     for (const KeyField *const *k = t->keys; *k; k++) keys_read(r, *k, x); /* NULL ends them */
-    if (x->n_experts && !x->d_expert) x->d_expert = c->d_ff;
-    if (x->d_shared > c->ff_rows) c->ff_rows = x->d_shared;
+    read_experts(r, c);
     if (t->scaled_embedding) x->embed_scale = sqrtf((float)c->d_model);
     read_delta(r, c);
     read_activation(r, x);

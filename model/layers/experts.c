@@ -14,27 +14,55 @@ static const Decoder *decoder(const Session *s) { return s->model->config.decode
 
 /* ---- who is asked ---- */
 
-/* The largest of z [n] that is not among chosen [k]; of equal ones the first. */
-static int next_largest(const float *z, size_t n, const int *chosen, size_t k) {
+/* The largest of z [n], each with its bias (NULL: none has one), that is not among chosen [k]; of equal ones the
+ * first. */
+static int next_largest(const float *z, const float *bias, size_t n, const int *chosen, size_t k) {
     int best = -1;
+    float most = 0;
     for (size_t e = 0; e < n; e++) {
+        float v = bias ? z[e] + bias[e] : z[e];
         int taken = 0;
         for (size_t i = 0; i < k; i++) taken |= chosen[i] == (int)e;
-        if (!taken && (best < 0 || z[e] > z[best])) best = (int)e;
+        if (!taken && (best < 0 || v > most)) best = (int)e, most = v;
     }
     return best;
 }
 
-/* Token t's experts by rank, and their shares: softmax over all experts, or over those chosen, where renormalised. */
-static void choose(Session *s, size_t t) {
+/* z [n_experts] becomes the experts' scores, each below 1. */
+static void score(const Decoder *x, float *z) {
+    size_t E = (size_t)x->n_experts;
+    double most = (double)z[0], sum = 0;
+    for (size_t e = 1; e < E; e++) most = fmax(most, (double)z[e]);
+    for (size_t e = 0; e < E; e++) sum += exp((double)z[e] - most);
+    for (size_t e = 0; e < E; e++)
+        z[e] = (float)(x->traits->sigmoid ? 1 / (1 + exp(-(double)z[e])) : exp((double)z[e] - most) / sum);
+}
+
+/* Their scores, divided by the sum, which is kept from 0, where renormalised. */
+static void share_scores(const Decoder *x, const float *z, const int *chosen, float *share) {
+    size_t used = (size_t)x->n_used;
+    double sum = 0;
+    for (size_t i = 0; i < used; i++) sum += (double)z[chosen[i]];
+    sum = x->renormalise ? fmax(sum, x->traits->sigmoid ? 1e-20 : 1e-12) : 1; /* ERNIE's moe_norm_min */
+    for (size_t i = 0; i < used; i++) share[i] = (float)((double)x->share_scale * (double)z[chosen[i]] / sum);
+}
+
+/* Token t's experts by rank, and their shares: softmax over all experts, or over those chosen, where renormalised; or
+ * by scores that a bias corrects (NULL: none does). */
+static void choose(Session *s, const float *bias, size_t t) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t E = (size_t)x->n_experts, used = (size_t)x->n_used;
-    const float *z = w->shares + t * E;
+    float *z = w->shares + t * E;
     float *share = w->shares + s->options.n_batch * E + t * used;
     int *chosen = w->chosen + t * used;
     double sum = 0;
-    for (size_t i = 0; i < used; i++) chosen[i] = next_largest(z, E, chosen, i);
+    if (bias || x->traits->sigmoid) score(x, z);
+    for (size_t i = 0; i < used; i++) chosen[i] = next_largest(z, bias, E, chosen, i);
+    if (bias || x->traits->sigmoid) {
+        share_scores(x, z, chosen, share);
+        return;
+    }
     for (size_t e = 0; !x->renormalise && e < E; e++) sum += exp((double)z[e] - (double)z[chosen[0]]);
     for (size_t i = 0; x->renormalise && i < used; i++) sum += exp((double)z[chosen[i]] - (double)z[chosen[0]]);
     for (size_t i = 0; i < used; i++) share[i] = (float)(exp((double)z[chosen[i]] - (double)z[chosen[0]]) / sum);
@@ -140,7 +168,7 @@ void experts_ask(Session *s, int l, size_t n) {
     Packed a = step_pack(s, c->xn, n, d, &m->router);
     step_linear_nowait(s, w->shares, &a, &m->router, m->router_b);
     team_wait(&c->team);
-    for (Share t = team_share(&c->team, n); t.at < t.end; t.at++) choose(s, t.at);
+    for (Share t = team_share(&c->team, n); t.at < t.end; t.at++) choose(s, m->correction, t.at);
     team_wait(&c->team);
     if (team_member() == 0) sort_by_expert(s, n);
     team_wait(&c->team);

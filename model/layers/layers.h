@@ -18,6 +18,10 @@ typedef enum { QK_PLAIN, QK_HEAD, QK_WHOLE, QK_EACH } QkNorm;  /* QK_EACH: Layer
 typedef enum { FUSED_NOT, FUSED_HEADS, FUSED_HEADS_IN_HF } FusedHeads;
 typedef enum { GATE_PLAIN, GATE_NONE, GATE_CLAMPED } Gate;     /* act(g) u; act(u); gpt-oss's (forward.c) */
 
+/* Whether shares of the chosen experts are made to sum to 1, in GGUF files: what llama.cpp takes for granted, or what
+ * expert_weights_norm says. */
+typedef enum { SHARES_SUM_TO_1, SHARES_AS_THEY_ARE, SHARES_AS_SAID } Shares;
+
 enum { LAYER_KEYS = 3 };
 
 /* What an architecture is: the same for all of its models. */
@@ -42,7 +46,11 @@ typedef struct LayerTraits {
     uint8_t scaled_embedding; /* times sqrt(d_model) */
     uint8_t sinks;            /* a number a head that joins each softmax as a key without a value */
     uint8_t experts;          /* a feed-forward network may be a mixture of these */
-    uint8_t shared_expert;    /* and one more is asked by every token, behind a sigmoid of its own */
+    uint8_t shared_expert;    /* and one more is asked by every token: 1 behind a sigmoid of its own, 2 as it is */
+    uint8_t sigmoid;          /* an expert's score is the sigmoid of its own, not a part of a softmax */
+    uint8_t correction;       /* a bias joins the scores where experts are chosen, not in their shares */
+    uint8_t dense_first;      /* the first layers may have none: GGUF has a key for how many */
+    Shares gguf_shares;
     int period, full_first;   /* every so many layers one (the last of them, or the first) sees all; the others .. */
     enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA, OTHERS_ARE_CONV } others; /* .. do what this says */
     uint8_t alike;            /* .. in all layers: its class in transformers does not ask layer_types */
@@ -73,6 +81,8 @@ typedef struct Decoder {
     RopeConfig local;                  /* of layers that turn by it; its method has one choice of frequencies */
     int n_experts, n_used;             /* HF num_experts, num_experts_per_tok */
     int d_expert, d_shared;            /* HF moe_intermediate_size; of the shared expert, 0: there is none */
+    int n_shared;                      /* HF n_shared_experts: the shared expert is as wide as so many; 0: unsaid */
+    float share_scale;                 /* HF routed_scaling_factor: the chosen experts' shares are times this */
     int renormalise;                   /* HF norm_topk_prob: the chosen experts' shares sum to 1 */
     Activation activation;             /* HF hidden_act, hidden_activation */
     float clamp, alpha;                /* GATE_CLAMPED: HF swiglu_limit, swiglu_alpha */
@@ -93,7 +103,7 @@ typedef struct LayerMore {
     const float *attn_out, *ffn_out;                   /* [d_model]: norms of what a branch gives */
     const float *sinks;                                /* [n_heads] */
     Matrix router;                                     /* [n_experts, d_model] */
-    const float *router_b;                             /* [n_experts] */
+    const float *router_b, *correction;                /* [n_experts] x 2 */
     Matrix *gates, *ups, *downs;                       /* [n_experts] of [d_expert, d_model] x 2, [d_model, d_expert] */
     const float *gates_b, *ups_b, *downs_b;            /* [n_experts, d_expert] x 2, [n_experts, d_model] */
     const float *shared_router;                        /* [d_model] */

@@ -50,16 +50,17 @@ const LayerPart layer_parts[] = {
     {"ffn_norm.bias", "post_attention_layernorm.bias", 'D', 0, PART_FFN_NORM_BIAS, MORE(ffn_norm_b), 0},
     {"ffn_gate_inp.weight", "mlp.gate.weight", 'E', 'D', PART_EXPERTS, MORE(router), 0},
     {"ffn_gate_inp.bias", "mlp.gate.bias", 'E', 0, PART_EXPERT_BIAS, MORE(router_b), 0},
+    {"exp_probs_b.bias", "mlp.gate.e_score_correction_bias", 'E', 0, PART_CORRECTION, MORE(correction), 0},
     {"ffn_gate_exps.weight", "mlp.experts.@.gate_proj.weight", 'X', 'D', PART_EXPERTS, MORE(gates), FORM_GATES},
     {"ffn_gate_exps.bias", "mlp.experts.@.gate_proj.bias", 'x', 0, PART_EXPERT_BIAS, MORE(gates_b), FORM_GATES},
     {"ffn_up_exps.weight", "mlp.experts.@.up_proj.weight", 'X', 'D', PART_EXPERTS, MORE(ups), FORM_UPS},
     {"ffn_up_exps.bias", "mlp.experts.@.up_proj.bias", 'x', 0, PART_EXPERT_BIAS, MORE(ups_b), FORM_UPS},
     {"ffn_down_exps.weight", "mlp.experts.@.down_proj.weight", 'D', 'X', PART_EXPERTS, MORE(downs), FORM_DOWNS},
     {"ffn_down_exps.bias", "mlp.experts.@.down_proj.bias", 'y', 0, PART_EXPERT_BIAS, MORE(downs_b), FORM_DOWNS},
-    {"ffn_gate_inp_shexp.weight", "mlp.shared_expert_gate.weight", 'D', 0, PART_SHARED, MORE(shared_router), 0},
-    {"ffn_gate_shexp.weight", "mlp.shared_expert.gate_proj.weight", 'S', 'D', PART_SHARED, EACH(w_gate), 0},
-    {"ffn_up_shexp.weight", "mlp.shared_expert.up_proj.weight", 'S', 'D', PART_SHARED, EACH(w_up),
-     0},
+    {"ffn_gate_inp_shexp.weight", "mlp.shared_expert_gate.weight", 'D', 0, PART_SHARED_ROUTER, MORE(shared_router), 0},
+    {"ffn_gate_shexp.weight", "mlp.shared_expert.gate_proj.weight", 'S', 'D', PART_SHARED, EACH(w_gate),
+     FORM_SHARED_GATE},
+    {"ffn_up_shexp.weight", "mlp.shared_expert.up_proj.weight", 'S', 'D', PART_SHARED, EACH(w_up), FORM_SHARED_UP},
     {"ffn_down_shexp.weight", "mlp.shared_expert.down_proj.weight", 'D', 'S', PART_SHARED, EACH(w_down), 0},
     {"ffn_gate.weight", "mlp.gate_proj.weight", 'F', 'D', PART_GATE, EACH(w_gate), FORM_GATE},
     {"ffn_gate.bias", "mlp.gate_proj.bias", 'F', 0, PART_GATE_BIAS, EACH(b_gate), FORM_GATE},
@@ -168,7 +169,9 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_FFN_NORM_BIAS: return t->norm_in && x->parallel != SHARED_NORM && t->layernorm ? -1 : 0;
     case PART_EXPERTS: return !dense;
     case PART_EXPERT_BIAS: return !dense && t->gate == GATE_CLAMPED;
+    case PART_CORRECTION: return !dense && t->correction;
     case PART_SHARED: return !dense && x->d_shared > 0;
+    case PART_SHARED_ROUTER: return !dense && x->d_shared > 0 && t->shared_expert == 1;
     case PART_GATE: return dense && t->gate != GATE_NONE;
     case PART_GATE_BIAS: return dense && t->gate != GATE_NONE ? c->mlp_bias : 0;
     case PART_DENSE: return dense;

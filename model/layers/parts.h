@@ -7,11 +7,10 @@
 /* Which models have it, or in a model which layers. */
 typedef enum {
     PART_ALWAYS, PART_HEAD, PART_HEAD_BIAS, PART_FINAL_BIAS, PART_NORM_IN, PART_NORM_IN_BIAS, PART_SOFTMAX,
-    PART_QKV_BIAS, PART_QK_NORM, PART_SINKS, PART_O_BIAS, PART_DELTA, PART_CONV,
-    PART_NORM_OUT, PART_FFN_NORM,
+    PART_QKV_BIAS, PART_QK_NORM, PART_SINKS, PART_O_BIAS, PART_DELTA, PART_CONV, PART_NORM_OUT, PART_FFN_NORM,
     PART_FFN_NORM_BIAS, PART_EXPERTS, PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE,
     PART_DENSE_BIAS, PART_FINAL_NORM, PART_SUM_NORM, PART_TYPES, PART_EMBED_NORM, PART_EMBED_NORM_BIAS, PART_WORDS,
-    PART_POOLER, PART_CLASSIFIER, PART_LABELS,
+    PART_POOLER, PART_CLASSIFIER, PART_LABELS, PART_CORRECTION, PART_SHARED_ROUTER,
 } LayerPartWhen;
 
 /* How files store it, where that is more than a tensor of this shape. */
@@ -26,6 +25,7 @@ typedef enum {
     FORM_CONV_B, FORM_CONV_C, FORM_CONV_X, /* of a convolution: thirds of one matrix, in this order */
     FORM_CONV,                        /* [channels, 1, conv] */
     FORM_DECAY,                       /* a: the decay is -e^a; GGUF has the decay */
+    FORM_SHARED_GATE, FORM_SHARED_UP, /* of the shared expert, as FORM_GATE and FORM_UP */
 } LayerForm;
 
 /* A tensor, as DecoderTensor (family.h); a layer's names stand behind "blk.N." and "model.layers.N.", and '@' in

@@ -64,6 +64,28 @@ static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
     {"ffn_gate_inp.weight", NULL, "mlp.router.weight"},
     {"ffn_gate_inp.bias", NULL, "mlp.router.bias"}, {0}};
+static const LayerName dots1_names[] = {
+    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"},
+    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},
+    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}, {0}};
+static const LayerName glm4_moe_names[] = {
+    {"ffn_norm.weight", "post_attention_norm.weight", NULL},
+    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"},
+    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},
+    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}, {0}};
+static const LayerName ernie_moe_names[] = {
+    {"exp_probs_b.bias", NULL, "mlp.moe_statics.e_score_correction_bias"},
+    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"},
+    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},
+    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}, {0}};
+static const char *const ernie_moe_renames[][2] = {{".mlp.gate.moe_statics.", ".mlp.moe_statics."}, {0}};
+static const char *const granite_moe_renames[][2] = {
+    {".block_sparse_moe.input_linear.weight", ".mlp.experts.gate_up_proj"},
+    {".block_sparse_moe.output_linear.weight", ".mlp.experts.down_proj"},
+    {".block_sparse_moe.router.layer.", ".mlp.gate."}, {".block_sparse_moe.router.", ".mlp.gate."},
+    {".block_sparse_moe.experts.", ".mlp.experts."},
+    {".shared_mlp.input_linear.", ".mlp.shared_expert.gate_up_proj."},
+    {".shared_mlp.output_linear.", ".mlp.shared_expert.down_proj."}, {0}};
 
 /* ---- keys in ways of their own ---- */
 
@@ -160,11 +182,26 @@ static void minicpm(KeyReader *r, Config *c) {
     x->logit_scale = (float)(key_number(r, NULL, "dim_model_base", 1) / c->d_model);
 }
 
+/* usual: what the class does whose config.json does not say it. */
+static void shares(KeyReader *r, Config *c, int usual) {
+    Decoder *x = c->decoder;
+    const Shares in = x->traits->gguf_shares;
+    x->renormalise = key_flag(r, in == SHARES_AS_SAID ? "expert_weights_norm" : NULL, "norm_topk_prob",
+                              key_is_hf(r) ? usual : in == SHARES_SUM_TO_1);
+}
+
+/* Layers from `first` on have experts, or every so many of them; the others have a network of their own. */
+static void experts_from(KeyReader *r, Config *c, const char *hf_first, int usual, const char *hf_step) {
+    int first = (int)key_int(r, "leading_dense_block_count", hf_first, key_is_hf(r) ? usual : 0, 0, CONFIG_MAX_LAYERS),
+        step = (int)key_int(r, "interleave_moe_layer_step", hf_step, 1, 1, CONFIG_MAX_LAYERS);
+    for (int l = 0; l < c->n_layers; l++) c->decoder->kinds[l].experts = l >= first && (l + 1) % step == 0;
+}
+
 static void qwen3_moe(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     const JsonValue *dense = key_is_hf(r) ? of_type(r, r->w->config, "mlp_only_layers", JSON_ARRAY) : NULL;
     int step = (int)key_int(r, NULL, "decoder_sparse_step", 1, 1, CONFIG_MAX_LAYERS);
-    x->renormalise = key_is_hf(r) ? key_flag(r, NULL, "norm_topk_prob", 0) : 1;
+    shares(r, c, 0);
     for (int l = 0; l < c->n_layers; l++) x->kinds[l].experts = x->n_experts > 0 && (l + 1) % step == 0;
     for (const JsonValue *e = dense ? dense->child : NULL; e; e = e->next)
         if (e->type != JSON_NUMBER) key_complain(r, "mlp_only_layers", "must be a list of layers");
@@ -178,7 +215,64 @@ static void qwen35(KeyReader *r, Config *c) {
 
 static void qwen3_next(KeyReader *r, Config *c) {
     qwen3_moe(r, c);
-    if (key_is_hf(r)) c->decoder->renormalise = key_flag(r, NULL, "norm_topk_prob", 1);
+    shares(r, c, 1);
+}
+
+/* Without layer_types every other layer below max_window_layers has the window, where one is used. */
+static void qwen2_moe(KeyReader *r, Config *c) {
+    int hf = key_is_hf(r), listed = hf && !json_absent(json_get(r->w->config, "layer_types"));
+    int l = (int)key_int(r, NULL, "max_window_layers", 28, 0, 1e9);
+    qwen3_moe(r, c);
+    c->qkv_bias = hf ? key_flag(r, NULL, "qkv_bias", 1) : -1;
+    c->o_bias = hf ? 0 : -1;
+    for (; hf && !listed && l < c->n_layers; l++) c->windowed[l] = 0;
+}
+
+static void olmoe(KeyReader *r, Config *c) {
+    shares(r, c, 0);
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+}
+
+static void ernie_moe(KeyReader *r, Config *c) {
+    int hf = key_is_hf(r), last;
+    experts_from(r, c, "moe_layer_start_index", 1, "moe_layer_interval");
+    last = (int)key_int(r, NULL, "moe_layer_end_index", -1, -1, CONFIG_MAX_LAYERS);
+    for (int l = last + 1; last >= 0 && l < c->n_layers; l++) c->decoder->kinds[l].experts = 0;
+    c->qkv_bias = c->o_bias = c->mlp_bias = hf ? 0 : -1;
+    if (key_said(r, "use_bias") == 1) key_complain(r, "use_bias", "of true is not known here beside experts");
+    if (hf && !r->source->look(r, NULL, "moe_num_shared_experts")) key_complain(r, r->key, r->source->missing);
+    if (key_number(r, NULL, "moe_norm_min", 1e-12) != 1e-12) key_complain(r, r->key, "only 1e-12 is known here");
+}
+
+/* Experts of DeepSeek-V3's kind. */
+static void routed(KeyReader *r, Config *c, int sum_to_1, int dense) {
+    char word[32] = "sigmoid";
+    shares(r, c, sum_to_1);
+    experts_from(r, c, "first_k_dense_replace", dense, NULL);
+    if (key_int(r, "expert_group_count", "n_group", 1, 0, 4096) > 1)
+        key_complain(r, r->key, "experts in more than one group are not known here");
+    int64_t function = key_int(r, "expert_gating_func", NULL, 0, 0, 255);
+    if (function != 0 && function != 2)
+        key_complain(r, r->key, "only 2, a sigmoid, is known here for this architecture");
+    if (key_word(r, NULL, "scoring_func", word, sizeof word) && strcmp(word, "sigmoid") != 0)
+        key_complain(r, r->key, "only sigmoid is known here for this architecture");
+}
+
+/* Without layer_types the layers from max_window_layers on have the window. */
+static void dots1(KeyReader *r, Config *c) {
+    int listed = !json_absent(json_get(r->w->config, "layer_types"));
+    int64_t first = key_int(r, NULL, "max_window_layers", 62, 0, 1e9);
+    routed(r, c, 0, 0);
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
+    for (int l = 0; key_is_hf(r) && !listed && l < c->n_layers && l < first; l++) c->windowed[l] = 0;
+}
+
+static void glm4_moe(KeyReader *r, Config *c) {
+    int hf = key_is_hf(r);
+    routed(r, c, 1, 1);
+    c->qk_norm = hf ? key_flag(r, NULL, "use_qk_norm", 0) : -1;
+    c->qkv_bias = hf ? key_flag(r, NULL, "attention_bias", 0) : -1;
+    c->o_bias = hf ? 0 : -1;
 }
 
 static void ernie(KeyReader *r, Config *c) { c->qkv_bias = c->o_bias = c->mlp_bias = key_said(r, "use_bias"); }
@@ -318,6 +412,23 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     gpt_oss_is = {.gguf = "gpt-oss", .norm_in = 1, .gate = GATE_CLAMPED, .sinks = 1, .experts = 1, .period = 2,
                   .others = OTHERS_HAVE_WINDOW, .keys = {layer_experts}, .names = gpt_oss_names, .settle = gpt_oss};
 
+static const LayerTraits olmoe_is = {.norm_in = 1, .qk = QK_WHOLE, .experts = 1, .gguf_shares = SHARES_AS_THEY_ARE,
+                                     .keys = {layer_experts, layer_clip}, .settle = olmoe},
+    qwen2_moe_is = {.gguf = "qwen2moe", .norm_in = 1, .experts = 1, .shared_expert = 1,
+                    .gguf_shares = SHARES_AS_THEY_ARE, .period = 2, .others = OTHERS_HAVE_WINDOW,
+                    .keys = {layer_experts}, .settle = qwen2_moe},
+    granite_moe_is = {.gguf = "granitemoe", .norm_in = 1, .experts = 1, .shared_expert = 2,
+                      .keys = {layer_scales, layer_experts}, .renames = granite_moe_renames, .settle = granite},
+    ernie_moe_is = {.gguf = "ernie4_5-moe", .norm_in = 1, .experts = 1, .shared_expert = 2, .correction = 1,
+                    .dense_first = 1, .keys = {layer_ernie_experts}, .names = ernie_moe_names,
+                    .renames = ernie_moe_renames, .settle = ernie_moe},
+    dots1_is = {.norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1, .correction = 1,
+                .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .others = OTHERS_HAVE_WINDOW,
+                .keys = {layer_routed_experts}, .names = dots1_names, .settle = dots1},
+    glm4_moe_is = {.gguf = "glm4moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1,
+                   .correction = 1, .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .keys = {layer_routed_experts},
+                   .names = glm4_moe_names, .settle = glm4_moe};
+
 /* In config.json's names; in GGUF's where these differ. */
 ROW(gemma_row, "gemma", ROPE_HALF, gemma_is, .heads = 16, .kv_heads = 16, .head_dim = 256, .n_ctx = 8192, .tied = 1);
 ROW(gemma2_row, "gemma2", ROPE_HALF, gemma2_is, .heads = 8, .kv_heads = 4, .head_dim = 256, .n_ctx = 8192,
@@ -382,3 +493,15 @@ ROW(internlm2_row, "internlm2", ROPE_INTERLEAVED, internlm2_is, .n_ctx = 2048);
 ROW(minicpm_row, "minicpm", ROPE_INTERLEAVED, minicpm_is, .n_ctx = 2048, .tied = 1);
 ROW(lfm2_row, "lfm2", ROPE_HALF, lfm2_is, .heads = 32, .kv_heads = 8, .n_ctx = 128000, .tied = 1, .theta = 1e6,
     .eps = 1e-5f);
+ROW(olmoe_row, "olmoe", ROPE_HALF, olmoe_is, .n_ctx = 4096, .eps = 1e-5f);
+ROW(qwen2_moe_row, "qwen2_moe", ROPE_HALF, qwen2_moe_is, .kv_heads = 16, .n_ctx = 32768, .window = 4096,
+    .window_by_layer = 1);
+ROW(qwen2moe_row, "qwen2moe", ROPE_HALF, qwen2_moe_is, .n_ctx = 32768);
+ROW(granite_moe_row, "granitemoe", ROPE_INTERLEAVED, granite_moe_is, .n_ctx = 2048);
+ROW(granite_moe_shared_row, "granitemoeshared", ROPE_INTERLEAVED, granite_moe_is, .n_ctx = 2048);
+ROW(ernie_moe_row, "ernie4_5_moe", ROPE_INTERLEAVED, ernie_moe_is, .kv_heads = 4, .n_ctx = 131072, .tied = 1,
+    .interleaved = 1, .theta = 5e5, .eps = 1e-5f);
+ROW(ernie_moe_gguf_row, "ernie4_5-moe", ROPE_INTERLEAVED, ernie_moe_is, .n_ctx = 131072);
+ROW(dots1_row, "dots1", ROPE_HALF, dots1_is, .kv_heads = 32, .n_ctx = 2048, .window = 4096);
+ROW(glm4_moe_row, "glm4_moe", ROPE_HALF, glm4_moe_is, .kv_heads = 8, .n_ctx = 131072, .partial = 0.5, .eps = 1e-5f);
+ROW(glm4moe_row, "glm4moe", ROPE_HALF, glm4_moe_is, .n_ctx = 131072);

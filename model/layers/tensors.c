@@ -180,7 +180,7 @@ static int fuses_heads(const Place *p) {
 static Matrix elsewhere(Place *p, size_t rows) {
     const Config *c = config(p);
     const size_t qkv[3] = {layer_size(c, 'G'), layer_size(c, 'K'), layer_size(c, 'W')},
-                 ff[3] = {(size_t)c->d_ff, (size_t)c->d_ff};
+                 ff[3] = {(size_t)c->d_ff, (size_t)c->d_ff}, shared[3] = {rows, rows};
     const Tensor *fused, *reversed;
     switch (p->part->form) {
     case FORM_Q: case FORM_K: case FORM_V:
@@ -194,6 +194,9 @@ static Matrix elsewhere(Place *p, size_t rows) {
             return rows_of(p, reversed, p->part->form == FORM_GATE ? rows : 0, rows, 2 * rows, (size_t)c->d_model);
         fused = named(p, "ffn_up.weight", "mlp.gate_up_proj.weight", -1);
         return part_of_fused(p, fused, ff, (int)(p->part->form - FORM_GATE));
+    case FORM_SHARED_GATE: case FORM_SHARED_UP:
+        fused = named(p, NULL, "mlp.shared_expert.gate_up_proj.weight", -1); /* Granite's */
+        return fused ? part_of_fused(p, fused, shared, (int)(p->part->form - FORM_SHARED_GATE)) : (Matrix){0};
     case FORM_MIX: case FORM_Z: case FORM_BETA: case FORM_ALPHA: return part_of_heads(p, rows);
     default: return (Matrix){0};
     }

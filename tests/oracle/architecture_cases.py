@@ -74,6 +74,10 @@ QWEN_VL = dict(DELTA, mtp_num_hidden_layers=1, attn_output_gate=True, mamba_ssm_
 STABLE = dict(**WIDE, rope_parameters=rope(partial_rotary_factor=0.25))
 OSS = dict(**GQA, head_dim=16, intermediate_size=32, num_local_experts=4, num_experts_per_tok=2, sliding_window=8,
            rope_parameters=rope(100.0, **YARN, truncate=False, beta_fast=2.0, beta_slow=0.5))
+ONE = dict(num_hidden_layers=1)
+SCALES = dict(embedding_multiplier=3.0, residual_multiplier=0.5, attention_multiplier=0.25, logits_scaling=2.0)
+ROUTED = dict(n_routed_experts=3, num_experts_per_tok=2, moe_intermediate_size=16, n_shared_experts=2,
+              routed_scaling_factor=1.5, first_k_dense_replace=1)
 MXFP4 = dict(quant_method="mxfp4", modules_to_not_convert=["model.layers.*.self_attn"])
 
 # Towers that nobody looks into.
@@ -92,6 +96,10 @@ MTP |= {f"mtp.layers.0.{x}.weight": shape for x, shape in {
     "self_attn.o_proj": (32, 32), "self_attn.q_norm": (16,), "self_attn.k_norm": (16,),
     "post_attention_layernorm": (32,), "mlp.gate_proj": (48, 32), "mlp.up_proj": (48, 32),
     "mlp.down_proj": (32, 48)}.items()}
+
+# So does GLM 4.5, in a layer behind the last.
+GLM_DRAFT = {f"model.layers.2.{x}.weight": shape for x, shape in {
+    "eh_proj": (32, 64), "enorm": (32,), "hnorm": (32,), "shared_head.norm": (32,)}.items()}
 
 
 def gemma(**more):
@@ -315,6 +323,19 @@ CASES = {
         partial_rotary_factor=0.5))),
     "nemotron_biases": Case("NemotronForCausalLM", dict(**GQA, attention_bias=True, mlp_bias=True, rope_parameters=rope(
         partial_rotary_factor=0.5)), no_gguf="llama.cpp has no biases of q, k and v here"),
+    "olmoe": Case("OlmoeForCausalLM", dict(
+        **ONE, num_experts=3, num_experts_per_tok=2, intermediate_size=16), None),
+    "qwen2moe": Case("Qwen2MoeForCausalLM", dict(SHARED, **GQA, **ONE, num_experts=3), None),
+    "granitemoe": Case("GraniteMoeSharedForCausalLM", dict(
+        **GQA, **ONE, **SCALES, num_local_experts=4, num_experts_per_tok=2, intermediate_size=16,
+        shared_intermediate_size=8), None),
+    "ernie4_5_moe": Case("Ernie4_5_MoeForCausalLM", dict(
+        **GQA, **TIED, intermediate_size=64, moe_num_experts=4, moe_k=2, moe_intermediate_size=16,
+        moe_num_shared_experts=2), None),
+    "dots1": Case("Dots1ForCausalLM", dict(**ROUTED, norm_topk_prob=False, scoring_func="sigmoid"), None),
+    "glm4_moe": Case("Glm4MoeForCausalLM", dict(
+        **WIDE, **ROUTED, attention_bias=True, use_qk_norm=True, rope_parameters=rope(partial_rotary_factor=0.5)),
+        None, more=GLM_DRAFT),
     "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
     "llama_lm_head_only": Case(
         "LlamaForCausalLM", dict(**GQA, **TIED), no_gguf="the converter looks for embeddings",
@@ -343,7 +364,9 @@ LAYER_SLIDES = "a full layer slides", "config", '    "full_attention"', '    "sl
 LAYER_IS_FULL = "a sliding layer is full", "config", '    "sliding_attention"', '    "full_attention"'
 GATE_UP = "gate and up the other way", "swap", "gate_up_proj", "1024"
 ONE_MORE = key("one more expert", "num_experts_per_tok", "2", "3")
+ONE_LESS = key("one expert less", "num_experts_per_tok", "2", "1")
 ROUTER = "the router's rows the other way", "swap", "mlp.gate.weight", "32"
+COLUMNS = "the router's columns the other way", "swap", "mlp.gate.weight", "31"
 RAW = key("not renormalised", "norm_topk_prob", "true", "false")
 HALF = key("half a head turns", "partial_rotary_factor", "0.25", "0.5")
 THETA = key("another theta", "rope_theta", "10000.0", "100.0")
@@ -429,6 +452,24 @@ WRONG = {
     "nemotron": [NO_ONE, key("whole heads turn", "partial_rotary_factor", "0.5", "1.0"),
                  key("silu", "hidden_act", '"relu2"', '"silu"')],
     "nemotron_biases": bare("biases", "v_proj.bias", "down_proj.bias"),
+    "olmoe": [key("renormalised", "norm_topk_prob", "false", "true"), ONE_LESS, COLUMNS, NO_Q_NORM, NO_K_NORM],
+    "qwen2moe": [key("renormalised", "norm_topk_prob", "false", "true"), ONE_LESS, COLUMNS,
+                 *bare("biases", "q_proj.bias", "v_proj.bias"),
+                 ("a shared expert half open", "set", "shared_expert_gate", "0")],
+    "granitemoe": [key("embeddings as they are", "embedding_multiplier", "3.0", "1.0"),
+                   key("branches as they are", "residual_multiplier", "0.5", "1.0"),
+                   key("heads' own scale", "attention_multiplier", "0.25", "0.3535533905932738"),
+                   key("logits as they are", "logits_scaling", "2.0", "1.0"), ONE_MORE,
+                   ("gate and up the other way", "swap", "block_sparse_moe.input_linear", "512"),
+                   ("the shared gate and up the other way", "swap", "shared_mlp.input_linear", "256"),
+                   ("the router's rows the other way", "swap", "router.layer.weight", "32")],
+    "ernie4_5_moe": [*bare("correction", "e_score_correction_bias"), key("one more expert", "moe_k", "2", "3"), THETA],
+    "dots1": [*bare("correction", "e_score_correction_bias"), ONE_LESS, COLUMNS,
+              key("no scale", "routed_scaling_factor", "1.5", "1.0"),
+              key("renormalised", "norm_topk_prob", "false", "true")],
+    "glm4_moe": [*bare("correction", "e_score_correction_bias"), ONE_LESS, RAW, NO_Q_NORM, *bare("biases", "k_proj.bias"),
+                 key("no scale", "routed_scaling_factor", "1.5", "1.0"),
+                 key("whole heads turn", "partial_rotary_factor", "0.5", "1.0")],
     "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
                       ("scales the other way", "swap", "_scales", "1")],
 }

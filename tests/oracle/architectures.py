@@ -176,10 +176,15 @@ def opened(case, folder, dtype):
 def watch_routers(model, gaps):
     """Let routers say by how much the last expert that they take beats the first that they leave."""
     def hook(module, args, out):
-        best = out[0].sort(descending=True).values
+        scores = out[0]
+        if hasattr(module, "e_score_correction_bias"):
+            scores = scores.sigmoid() + module.e_score_correction_bias
+        if hasattr(module, "moe_statics"):
+            scores = module.moe_statics(scores.softmax(-1))
+        best = scores.sort(descending=True).values
         gaps.append((best[:, module.top_k - 1] - best[:, module.top_k]).min().item())
     for m in model.modules():
-        if type(m).__name__.endswith("TopKRouter"):
+        if type(m).__name__.lower().endswith("topkrouter"):
             m.register_forward_hook(hook)
 
 
