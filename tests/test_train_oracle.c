@@ -74,13 +74,14 @@ typedef struct {
     struct { char name[40]; size_t n; float *g; } at[MOST_TENSORS]; /* g [n]; owned */
 } Golden;
 
-/* n floats of eight hexadecimal digits each. */
-static float *read_floats(const char *hex, size_t n) {
+/* n floats of five digits of base 64 each, for all but their last two bits. */
+static float *read_floats(const char *text, size_t n) {
+    static const char base64[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_";
     float *x = calloc(n + 1, sizeof *x);
     for (size_t i = 0; x && i < n; i++) {
-        char digits[9] = "";
-        memcpy(digits, hex + 8 * i, 8);
-        uint32_t bits = (uint32_t)strtoul(digits, NULL, 16);
+        uint32_t bits = 0;
+        for (int k = 0; k < 5; k++) bits = bits << 6 | (uint32_t)(strchr(base64, text[5 * i + (size_t)k]) - base64);
+        bits <<= 2;
         memcpy(&x[i], &bits, sizeof bits);
     }
     return x;
@@ -90,9 +91,9 @@ static void read_line(Golden *g, Lines *l) {
     if (lines_is(l, "losses")) CHECK(lines_numbers(l, g->losses, STEPS + 1) == STEPS + 1);
     if (!lines_is(l, "gradient") || g->n == MOST_TENSORS) return;
     snprintf(g->at[g->n].name, sizeof g->at->name, "%s", lines_word(l));
-    const char *hex = lines_word(l);
-    g->at[g->n].n = strlen(hex) / 8;
-    g->at[g->n].g = read_floats(hex, g->at[g->n].n);
+    const char *text = lines_word(l);
+    g->at[g->n].n = strlen(text) / 5;
+    g->at[g->n].g = read_floats(text, g->at[g->n].n);
     g->n++;
 }
 
