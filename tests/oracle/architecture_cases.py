@@ -17,7 +17,6 @@ class Case:
     model: str  # transformers' class
     keys: dict
     old: typing.Callable = lambda t: {}  # what an older config.json says otherwise; None: there never was an older one
-    flat: bool = False  # the older config.json has the text's keys beside vision_config
     no_gguf: str = ""  # why llama.cpp's converter cannot say it
     rows: list = dataclasses.field(default_factory=lambda: WINDOW)
     seed: int = 2104  # of the ids; another was searched for where float32 is rough
@@ -26,6 +25,7 @@ class Case:
     more: dict = dataclasses.field(default_factory=dict)  # tensors that the file has beside the model's: name, shape
     published: typing.Any = None  # how a model's own code, which transformers has not, spells what a class of it computes
     repeat: tuple = ()  # tensors whose name holds this repeat after so many values
+    flat: bool = False  # the older config.json has the text's keys beside vision_config
 
 
 def rope(theta=10000.0, kind="default", **keys):
