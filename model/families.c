@@ -74,7 +74,7 @@ const Architecture *const architectures[] = {
     &gpt_oss_row, &gpt_oss_gguf_row, &mixtral_row, &gpt_neox_row, &gptneox_row, &phi_row, &phi2_row, &starcoder2_row,
     &cohere_row, &command_r_row, &cohere2_row, &olmo_row, &nemotron_row, &internlm2_row, &minicpm_row, &lfm2_row,
     &olmoe_row, &qwen2_moe_row, &qwen2moe_row, &granite_moe_row, &granite_moe_shared_row, &ernie_moe_row,
-    &ernie_moe_gguf_row, &dots1_row, &glm4_moe_row, &glm4moe_row,
+    &ernie_moe_gguf_row, &lfm2_moe_row, &lfm2moe_row, &dots1_row, &glm4_moe_row, &glm4moe_row,
     &nomic_row, &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row,
     &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row,
     MISSING("gemma3n", "shares keys and values between layers, and has four residual streams"),

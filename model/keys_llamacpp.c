@@ -13,7 +13,7 @@ static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
     int64_t first = 0, number = 0;
     if (!v || v->type != META_ARRAY || v->n == 0) return v;
     const uint8_t *cursor = v->data;
-    int seen = 0, none = strcmp(r->arch, "lfm2") == 0 && strcmp(gguf, "attention.head_count_kv") == 0;
+    int seen = 0, none = strncmp(r->arch, "lfm2", 4) == 0 && strcmp(gguf, "attention.head_count_kv") == 0;
     MetaValue kept;
     for (uint64_t i = 0; i < v->n; i++) {
         meta_next(v, &cursor, &r->value);

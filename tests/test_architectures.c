@@ -93,7 +93,7 @@ static void test_internlm2(void) {
     unpermuted_misses("internlm2");
 }
 static void test_minicpm(void) { run_cases((const char *const[]){"minicpm", NULL}); }
-static void test_lfm2(void) { run_cases((const char *const[]){"lfm2", "lfm2_width", NULL}); }
+static void test_lfm2(void) { run_cases((const char *const[]){"lfm2", "lfm2_width", "lfm2_moe", NULL}); }
 static void test_ernie(void) { run_cases((const char *const[]){"ernie4_5", NULL}); }
 static void test_exaone4(void) { run_cases((const char *const[]){"exaone4", "exaone4_full", NULL}); }
 static void test_seed_oss(void) { run_cases((const char *const[]){"seed_oss", NULL}); }

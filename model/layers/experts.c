@@ -43,6 +43,7 @@ static void share_scores(const Decoder *x, const float *z, const int *chosen, fl
     size_t used = (size_t)x->n_used;
     double sum = 0;
     for (size_t i = 0; i < used; i++) sum += (double)z[chosen[i]];
+    sum += (double)x->traits->sum_more;
     sum = x->renormalise ? fmax(sum, x->traits->sigmoid ? 1e-20 : 1e-12) : 1; /* ERNIE's moe_norm_min */
     for (size_t i = 0; i < used; i++) share[i] = (float)((double)x->share_scale * (double)z[chosen[i]] / sum);
 }

@@ -48,6 +48,7 @@ typedef struct LayerTraits {
     uint8_t experts;          /* a feed-forward network may be a mixture of these */
     uint8_t shared_expert;    /* and one more is asked by every token: 1 behind a sigmoid of its own, 2 as it is */
     uint8_t sigmoid;          /* an expert's score is the sigmoid of its own, not a part of a softmax */
+    float sum_more;           /* is added to the sum of the chosen experts' scores */
     uint8_t correction;       /* a bias joins the scores where experts are chosen, not in their shares */
     uint8_t dense_first;      /* the first layers may have none: GGUF has a key for how many */
     Shares gguf_shares;

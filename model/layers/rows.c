@@ -58,6 +58,10 @@ static const LayerName lfm2_names[] = {
     {"attn_k_norm.weight", NULL, "self_attn.k_layernorm.weight"},
     {"attn_output.weight", NULL, "self_attn.out_proj.weight"}, {"ffn_gate.weight", NULL, "feed_forward.w1.weight"},
     {"ffn_up.weight", NULL, "feed_forward.w3.weight"}, {"ffn_down.weight", NULL, "feed_forward.w2.weight"},
+    {"ffn_gate_inp.weight", NULL, "feed_forward.gate.weight"}, {"exp_probs_b.bias", NULL, "feed_forward.expert_bias"},
+    {"ffn_gate_exps.weight", NULL, "feed_forward.experts.@.w1.weight"},
+    {"ffn_up_exps.weight", NULL, "feed_forward.experts.@.w3.weight"},
+    {"ffn_down_exps.weight", NULL, "feed_forward.experts.@.w2.weight"},
     {"output_norm.weight", "token_embd_norm.weight", "model.embedding_norm.weight"}, {0}};
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
@@ -258,6 +262,15 @@ static void routed(KeyReader *r, Config *c, int sum_to_1, int dense) {
         key_complain(r, r->key, "only sigmoid is known here for this architecture");
 }
 
+static void lfm2_moe(KeyReader *r, Config *c) {
+    shares(r, c, 1);
+    experts_from(r, c, "num_dense_layers", 2, NULL);
+    if (key_number(r, "expert_weights_scale", "routed_scaling_factor", 1) != 1)
+        key_complain(r, r->key, "only 1 is known here for this architecture");
+    if (key_flag(r, NULL, "conv_bias", 0)) key_complain(r, "conv_bias", "of true is not known here");
+    if (!key_flag(r, NULL, "use_expert_bias", 1)) key_complain(r, "use_expert_bias", "of false is not known here");
+}
+
 /* Without layer_types the layers from max_window_layers on have the window. */
 static void dots1(KeyReader *r, Config *c) {
     int listed = !json_absent(json_get(r->w->config, "layer_types"));
@@ -422,6 +435,9 @@ static const LayerTraits olmoe_is = {.norm_in = 1, .qk = QK_WHOLE, .experts = 1,
     ernie_moe_is = {.gguf = "ernie4_5-moe", .norm_in = 1, .experts = 1, .shared_expert = 2, .correction = 1,
                     .dense_first = 1, .keys = {layer_ernie_experts}, .names = ernie_moe_names,
                     .renames = ernie_moe_renames, .settle = ernie_moe},
+    lfm2_moe_is = {.gguf = "lfm2moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .sigmoid = 1, .correction = 1,
+                   .sum_more = 1e-6f, .dense_first = 1, .others = OTHERS_ARE_CONV, .keys = {layer_conv, layer_experts},
+                   .names = lfm2_names, .settle = lfm2_moe},
     dots1_is = {.norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1, .correction = 1,
                 .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .others = OTHERS_HAVE_WINDOW,
                 .keys = {layer_routed_experts}, .names = dots1_names, .settle = dots1},
@@ -502,6 +518,9 @@ ROW(granite_moe_shared_row, "granitemoeshared", ROPE_INTERLEAVED, granite_moe_is
 ROW(ernie_moe_row, "ernie4_5_moe", ROPE_INTERLEAVED, ernie_moe_is, .kv_heads = 4, .n_ctx = 131072, .tied = 1,
     .interleaved = 1, .theta = 5e5, .eps = 1e-5f);
 ROW(ernie_moe_gguf_row, "ernie4_5-moe", ROPE_INTERLEAVED, ernie_moe_is, .n_ctx = 131072);
+ROW(lfm2_moe_row, "lfm2_moe", ROPE_HALF, lfm2_moe_is, .heads = 32, .kv_heads = 8, .n_ctx = 128000, .tied = 1,
+    .theta = 1e6, .eps = 1e-5f);
+ROW(lfm2moe_row, "lfm2moe", ROPE_HALF, lfm2_moe_is, .n_ctx = 128000, .tied = 1);
 ROW(dots1_row, "dots1", ROPE_HALF, dots1_is, .kv_heads = 32, .n_ctx = 2048, .window = 4096);
 ROW(glm4_moe_row, "glm4_moe", ROPE_HALF, glm4_moe_is, .kv_heads = 8, .n_ctx = 131072, .partial = 0.5, .eps = 1e-5f);
 ROW(glm4moe_row, "glm4moe", ROPE_HALF, glm4_moe_is, .n_ctx = 131072);

@@ -332,6 +332,9 @@ CASES = {
     "ernie4_5_moe": Case("Ernie4_5_MoeForCausalLM", dict(
         **GQA, **TIED, intermediate_size=64, moe_num_experts=4, moe_k=2, moe_intermediate_size=16,
         moe_num_shared_experts=2), None),
+    "lfm2_moe": Case("Lfm2MoeForCausalLM", dict(
+        **WIDE, **TIED, num_hidden_layers=3, layer_types=["conv", FULL, "conv"], num_dense_layers=1, num_experts=4,
+        num_experts_per_tok=2, moe_intermediate_size=16, norm_eps=1e-5, rope_parameters=rope(500.0)), None),
     "dots1": Case("Dots1ForCausalLM", dict(**ROUTED, norm_topk_prob=False, scoring_func="sigmoid"), None),
     "glm4_moe": Case("Glm4MoeForCausalLM", dict(
         **WIDE, **ROUTED, attention_bias=True, use_qk_norm=True, rope_parameters=rope(partial_rotary_factor=0.5)),
@@ -464,6 +467,7 @@ WRONG = {
                    ("the shared gate and up the other way", "swap", "shared_mlp.input_linear", "256"),
                    ("the router's rows the other way", "swap", "router.layer.weight", "32")],
     "ernie4_5_moe": [*bare("correction", "e_score_correction_bias"), key("one more expert", "moe_k", "2", "3"), THETA],
+    "lfm2_moe": [*bare("correction", "expert_bias"), ONE_LESS],
     "dots1": [*bare("correction", "e_score_correction_bias"), ONE_LESS, COLUMNS,
               key("no scale", "routed_scaling_factor", "1.5", "1.0"),
               key("renormalised", "norm_topk_prob", "false", "true")],
