@@ -15,6 +15,7 @@
 static const JsonValue *at(const JsonValue *config, const char *key) {
     static const char *const older[][2] = {
         {"hidden_size", "n_embd"}, {"num_attention_heads", "n_head"}, {"num_hidden_layers", "n_layer"},
+        {"num_hidden_layers", "num_layers"}, {"rms_norm_eps", "layer_norm_epsilon"},
         {"intermediate_size", "n_inner"}, {"max_position_embeddings", "n_positions"}, {"rope_theta", "rotary_emb_base"},
         {"max_position_embeddings", "max_length"}, {"layer_norm_eps", "layer_norm_epsilon"},
         {"layer_norm_eps", "norm_epsilon"}, {"layer_norm_eps", "norm_eps"}, {"partial_rotary_factor", "rotary_pct"},

@@ -93,6 +93,7 @@ static void test_internlm2(void) {
     unpermuted_misses("internlm2");
 }
 static void test_minicpm(void) { run_cases((const char *const[]){"minicpm", NULL}); }
+static void test_exaone(void) { run_cases((const char *const[]){"exaone", NULL}); }
 static void test_lfm2(void) { run_cases((const char *const[]){"lfm2", "lfm2_width", "lfm2_moe", NULL}); }
 static void test_ernie(void) { run_cases((const char *const[]){"ernie4_5", NULL}); }
 static void test_exaone4(void) { run_cases((const char *const[]){"exaone4", "exaone4_full", NULL}); }
@@ -161,6 +162,7 @@ const Test tests_architectures[] = {
     {"architectures/qwen3_vl", test_qwen3_vl},
     {"architectures/internlm2", test_internlm2},
     {"architectures/minicpm", test_minicpm},
+    {"architectures/exaone", test_exaone},
     {"architectures/lfm2", test_lfm2},
     {"architectures/ernie4_5", test_ernie},
     {"architectures/exaone4", test_exaone4},

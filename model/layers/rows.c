@@ -63,6 +63,11 @@ static const LayerName lfm2_names[] = {
     {"ffn_up_exps.weight", NULL, "feed_forward.experts.@.w3.weight"},
     {"ffn_down_exps.weight", NULL, "feed_forward.experts.@.w2.weight"},
     {"output_norm.weight", "token_embd_norm.weight", "model.embedding_norm.weight"}, {0}};
+static const char *const exaone_renames[][2] = {
+    {"transformer.wte.", "model.embed_tokens."}, {"transformer.ln_f.", "model.norm."},
+    {"transformer.h.", "model.layers."}, {".attn.attention.out_proj.", ".self_attn.o_proj."},
+    {".attn.attention.", ".self_attn."}, {".ln_1.", ".input_layernorm."}, {".ln_2.", ".post_attention_layernorm."},
+    {".mlp.c_fc_0.", ".mlp.gate_proj."}, {".mlp.c_fc_1.", ".mlp.up_proj."}, {".mlp.c_proj.", ".mlp.down_proj."}, {0}};
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
@@ -385,6 +390,8 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     granite_is = {.norm_in = 1, .keys = {layer_scales}, .settle = granite},
     minicpm_is = {.norm_in = 1, .keys = {layer_scales}, .settle = minicpm},
     internlm2_is = {.norm_in = 1, .fused_heads = FUSED_HEADS_IN_HF, .renames = internlm2_renames},
+    internlm3_is = {.gguf = "llama", .norm_in = 1},
+    exaone_is = {.norm_in = 1, .renames = exaone_renames},
     ministral_is = {.gguf = "llama", .norm_in = 1, .others = OTHERS_HAVE_WINDOW},
     ministral3_is = {.gguf = "mistral3", .norm_in = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1, .settle = ministral3},
     qwen3_moe_is = {.gguf = "qwen3moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .others = OTHERS_HAVE_WINDOW,
@@ -506,7 +513,10 @@ ROW(cohere2_row, "cohere2", ROPE_INTERLEAVED, cohere2_is, .n_ctx = 8192, .window
 ROW(olmo_row, "olmo", ROPE_INTERLEAVED, olmo_is, .n_ctx = 2048, .eps = 1e-5f);
 ROW(nemotron_row, "nemotron", ROPE_HALF, nemotron_is, .n_ctx = 4096, .partial = 0.5, .eps = 1e-5f);
 ROW(internlm2_row, "internlm2", ROPE_INTERLEAVED, internlm2_is, .n_ctx = 2048);
+ROW(internlm3_row, "internlm3", ROPE_INTERLEAVED, internlm3_is, .kv_heads = 2, .head_dim = 128, .n_ctx = 32768,
+    .eps = 1e-5f);
 ROW(minicpm_row, "minicpm", ROPE_INTERLEAVED, minicpm_is, .n_ctx = 2048, .tied = 1);
+ROW(exaone_row, "exaone", ROPE_HALF, exaone_is, .kv_heads = 8, .n_ctx = 4096, .theta = 5e5, .eps = 1e-5f);
 ROW(lfm2_row, "lfm2", ROPE_HALF, lfm2_is, .heads = 32, .kv_heads = 8, .n_ctx = 128000, .tied = 1, .theta = 1e6,
     .eps = 1e-5f);
 ROW(olmoe_row, "olmoe", ROPE_HALF, olmoe_is, .n_ctx = 4096, .eps = 1e-5f);

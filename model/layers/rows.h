@@ -6,12 +6,11 @@
 
 extern const Architecture gemma_row, gemma2_row, gemma3_row, gemma_embedding_row, gemma3_text_row, phi3_row,
     smollm3_row, olmo2_row, olmo3_row, granite_row, ministral_row, ministral3_row, mistral3_row, qwen3_moe_row,
-    qwen3moe_row,
-    qwen35_text_row, qwen35_row, qwen35_moe_text_row, qwen35moe_row, qwen3_next_row, qwen3next_row, ernie_row,
-    exaone4_row, seed_oss_row, hunyuan_row, hunyuan_gguf_row, stablelm_row, glm4_row, arcee_row, gpt_oss_row,
-    gpt_oss_gguf_row, mixtral_row, gpt_neox_row, gptneox_row, phi_row, phi2_row, starcoder2_row, cohere_row,
-    qwen3vlmoe_row, command_r_row, cohere2_row, olmo_row, nemotron_row, internlm2_row, minicpm_row, lfm2_row;
-extern const Architecture olmoe_row, qwen2_moe_row, qwen2moe_row, granite_moe_row, granite_moe_shared_row,
+    qwen3moe_row, qwen35_text_row, qwen35_row, qwen35_moe_text_row, qwen35moe_row, qwen3_next_row, qwen3next_row,
+    ernie_row, exaone4_row, seed_oss_row, hunyuan_row, hunyuan_gguf_row, stablelm_row, glm4_row, arcee_row,
+    gpt_oss_row, gpt_oss_gguf_row, mixtral_row, gpt_neox_row, gptneox_row, phi_row, phi2_row, starcoder2_row,
+    cohere_row, qwen3vlmoe_row, command_r_row, cohere2_row, olmo_row, nemotron_row, internlm2_row, internlm3_row,
+    minicpm_row, lfm2_row, exaone_row, olmoe_row, qwen2_moe_row, qwen2moe_row, granite_moe_row, granite_moe_shared_row,
     ernie_moe_row, ernie_moe_gguf_row, lfm2_moe_row, lfm2moe_row, dots1_row, glm4_moe_row, glm4moe_row;
 extern const Architecture nomic_row, nomic_gguf_row, modern_row, modern_gguf_row, euro_row, neo_row, neo_gguf_row,
     gte_row, gte_old_row, jina_row, jina_old_row, jina_gguf_row; /* encoders.c */

@@ -129,6 +129,12 @@ MROPE = keep(rope_scaling=dict(mrope_section=[2, 1, 1], type="mrope"))
 HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
 HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, swiglu_alpha=DROP)
 
+def renamed(name, names):
+    for a, b in names.items():
+        name = name.replace(a, b)
+    return name
+
+
 class InternLM2:
     """A Llama: a key head's queries, its key and its value stand together."""
     names = {"model.tok_embeddings.": "model.embed_tokens.", "output.": "lm_head.", ".attention.wo.": ".self_attn.o_proj.",
@@ -144,8 +150,7 @@ class InternLM2:
     def shapes(shapes):
         out = {}
         for name, shape in shapes.items():
-            for new, old in InternLM2.names.items():
-                name = name.replace(old, new)
+            name = renamed(name, {old: new for new, old in InternLM2.names.items()})
             if ".self_attn.q_proj." in name:
                 k = shapes[name.replace("q_proj", "k_proj")]
                 name, shape = name.replace("self_attn.q_proj", "attention.wqkv"), (shape[0] + 2 * k[0], shape[1])
@@ -162,10 +167,28 @@ class InternLM2:
                 for key, part in zip("qkv", (t[:, :-2], t[:, -2], t[:, -1])):
                     out[name.replace("attention.wqkv", f"self_attn.{key}_proj")] = part.reshape(-1, t.shape[-1])
                 continue
-            for new, old in InternLM2.names.items():
-                name = name.replace(new, old)
-            out[name] = t
+            out[renamed(name, InternLM2.names)] = t
         return out
+
+
+class Exaone:
+    """A Llama, in transformers as well (conversion_mapping.py)."""
+    names = {"transformer.wte.": "model.embed_tokens.", "transformer.ln_f.": "model.norm.",
+             "transformer.h.": "model.layers.", ".attn.attention.out_proj.": ".self_attn.o_proj.",
+             ".attn.attention.": ".self_attn.", ".ln_1.": ".input_layernorm.", ".ln_2.": ".post_attention_layernorm.",
+             ".mlp.c_fc_0.": ".mlp.gate_proj.", ".mlp.c_fc_1.": ".mlp.up_proj.", ".mlp.c_proj.": ".mlp.down_proj."}
+
+    def config(c):
+        p = c.pop("rope_parameters")
+        return c | dict(architectures=["ExaoneForCausalLM"], model_type="exaone", num_layers=c.pop("num_hidden_layers"),
+                        layer_norm_epsilon=c.pop("rms_norm_eps"), activation_function=c.pop("hidden_act"),
+                        rope_theta=p.pop("rope_theta"), rope_scaling=p)
+
+    def shapes(shapes):
+        return {renamed(name, {b: a for a, b in Exaone.names.items()}): shape for name, shape in shapes.items()}
+
+    def tensors(config, tensors):
+        return {renamed(name, Exaone.names): t for name, t in tensors.items()}
 
 
 class MiniCPM:
@@ -266,6 +289,8 @@ CASES = {
         dict(**GQA, head_dim=16, rope_parameters=rope(mrope_section=[3, 3, 2], mrope_interleaved=True)),
         dict(QWEN_VISION, deepstack_visual_indexes=[0]))),
     "internlm2": Case("LlamaForCausalLM", dict(**GQA, rope_parameters=rope(500.0)), None, published=InternLM2),
+    "exaone": Case("LlamaForCausalLM", dict(**GQA, **TIED, rope_parameters=rope(500.0, **LLAMA3)), None,
+                   published=Exaone),
     "minicpm": Case("GraniteForCausalLM", dict(
         **GQA, **TIED, embedding_multiplier=12.0, residual_multiplier=0.5, attention_multiplier=8 ** -0.5,
         logits_scaling=8.0), None, published=MiniCPM),
@@ -419,6 +444,7 @@ WRONG = {
     "qwen2_vl": [THETA, *bare("biases", "k_proj.bias")],
     "qwen2_5_vl": [THETA],
     "qwen3_vl": [THETA, NO_Q_NORM],
+    "exaone": [("q's halves the other way", "swap", "attention.q_proj", "512")],
     "internlm2": [("q and k the other way", "swap", "wqkv", "256")],
     "ernie4_5": [THETA],
     "exaone4": [window(9), LAYER_SLIDES, NO_Q_NORM, NO_K_NORM],

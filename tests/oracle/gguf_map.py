@@ -58,6 +58,8 @@ def convert(folder, path, ftype="ALL_F32"):
     kind = conversion.get_model_class(conversion.get_model_architecture(hparams, conversion.ModelType.TEXT))
     if "use_parallel_residual" in hparams and "rope_parameters" in hparams:  # what transformers 5 calls otherwise
         hparams["rotary_pct"] = hparams["rope_parameters"].get("partial_rotary_factor", 1.0)
+    if hparams.get("model_type") == "exaone":
+        hparams["activation_function"] = hparams["hidden_act"]
     todo = [ModelBase]
     while todo:  # every class has its own way to a vocabulary
         c = todo.pop()
