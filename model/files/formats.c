@@ -3,6 +3,7 @@
 
 #include "fp8.h"
 #include "gguf_fused.h"
+#include "gguf_scales.h"
 #include "gguf_split.h"
 #include "huggingface.h"
 #include "llama2c.h"
@@ -63,6 +64,10 @@ int weights_index(Weights *w, char *err, size_t errlen) {
 int weights_expand(Weights *w, char *err, size_t errlen) {
     size_t n = w->n_tensors; /* scales go, parts come */
     int rc = fp8_expand(w, err, errlen);
+    if (rc == 0) rc = gguf_find_scales(w, err, errlen);
+    if (rc == 0) gguf_drop_scales(w);
+    if (rc == 0 && w->n_tensors != n) rc = weights_index(w, err, errlen);
+    n = w->n_tensors;
     if (rc == 0) rc = gguf_take_apart(w, err, errlen);
     return rc || w->n_tensors == n ? rc : weights_index(w, err, errlen);
 }
