@@ -62,7 +62,7 @@ typedef struct {
 int weights_open(Weights *w, const char *path, char *err, size_t errlen);
 /* The same for a file that lies in memory already and outlives w; where data is NULL it is weights_open. */
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);
-int weights_expand(Weights *w, char *err, size_t errlen); /* as models want them: fp8.h, gguf_*.h */
+int weights_expand(Weights *w, char *err, size_t errlen); /* as models want them: quantized.h, gguf_*.h */
 void weights_close(Weights *w); /* accepts a zeroed struct */
 
 const Tensor *weights_find(const Weights *w, const char *name);   /* or NULL; binary search */

@@ -4,7 +4,7 @@
 #include "mutate.h"
 
 #include "base/json.h"
-#include "model/files/fp8.h"
+#include "model/files/quantized.h"
 #include "model/files/safetensors.h"
 
 #include <stdlib.h>
@@ -25,7 +25,7 @@ static void read_and_touch(const uint8_t *data, size_t size) {
     if (rc == 0) rc = weights_finish(&w, err, sizeof err);
     int unread = json_parse(&j, config, sizeof config - 1, name, NULL, 0);
     w.config = j.root;
-    if (rc == 0 && !unread) rc = fp8_expand(&w, err, sizeof err);
+    if (rc == 0 && !unread) rc = quantized_expand(&w, err, sizeof err);
     if (rc && !err[0]) abort();
     for (size_t i = 0; rc == 0 && i < w.n_tensors; i++)
         for (size_t k = 0; k < w.tensors[i].size; k++) sink = w.tensors[i].data[k];

@@ -1,0 +1,114 @@
+"""Whole numbers and FP4 as Hugging Face's files have them -> tests/golden/packed/LAYOUT/{config.json,model.safetensors}
+
+    python tests/oracle/packed.py tests/golden/packed [LLAMA_CPP]
+
+Each file has a matrix of codes with its parts, and beside it what the published software makes of it: `a.expected`, in F16 where the
+scales are F16, else BF16. Of compressed-tensors' formats the package packs and unpacks them. AWQ and GPTQ are packed and unpacked here in
+NumPy, by definitions written from the published packing; what llama.cpp's converter makes of GPTQ (LLAMA_CPP: its checkout), and
+AutoAWQ's and GPT-QModel's own functions (AUTOAWQ, GPTQMODEL: their sources), must agree, where they are given.
+Sources: compressed-tensors 0.20 (compressors/); AutoAWQ 0.2.9, awq/modules/linear/gemm.py and utils/packing_utils.py; GPT-QModel 7.7,
+nn_modules/qlinear/__init__.py and utils/model.py; NVIDIA's modelopt, torch/quantization/qtensor/nvfp4_tensor.py.
+"""
+import json, os, sys
+
+import numpy as np
+import torch
+from compressed_tensors.compressors import BaseCompressor
+from compressed_tensors.compressors.pack_quantized.helpers import pack_to_int32
+from compressed_tensors.quantization import QuantizationArgs, QuantizationScheme
+from safetensors.torch import save_file
+
+ROWS, COLS, GROUP = 12, 80, 16
+FP4 = torch.tensor([0, 0.5, 1, 1.5, 2, 3, 4, 6, -0.0, -0.5, -1, -1.5, -2, -3, -4, -6])
+rng = np.random.default_rng(7)
+
+
+def write(folder, name, quantization, tensors):
+    os.makedirs(f"{folder}/{name}", exist_ok=True)
+    save_file({k: v.contiguous() for k, v in tensors.items()}, f"{folder}/{name}/model.safetensors")
+    with open(f"{folder}/{name}/config.json", "w") as f:
+        json.dump({"model_type": "llama", "quantization_config": quantization}, f, indent=1)
+        f.write("\n")
+
+
+def ints(low, high, *shape):
+    return torch.from_numpy(rng.integers(low, high, size=shape))
+
+
+def scales(dtype, *shape):
+    return torch.from_numpy(rng.random(shape) * 0.02 + 1e-3).to(dtype)
+
+
+# ---- compressed-tensors ------------------------------------------------------------------------------------------------------------
+
+def ct(folder, name, fmt, args, parts, more=None):
+    """parts as the package's decompress takes them."""
+    scheme = QuantizationScheme(targets=["Linear"], weights=QuantizationArgs(**args))
+    given = {k: v.clone() for k, v in parts.items()}
+    out = BaseCompressor.get_value_from_registry(fmt).decompress(given, scheme)["weight"]
+    scale = parts["weight_scale"]
+    out = out.to(torch.float16 if scale.dtype == torch.float16 else torch.bfloat16)
+    groups = {"group_0": {"weights": {k: v for k, v in args.items()}}}
+    config = {"quant_method": "compressed-tensors", "format": fmt, "config_groups": groups}
+    write(folder, name, config | (more or {}), {f"a.{k}": v for k, v in parts.items()} | {"a.expected": out})
+
+
+def pack(bits, scale, zero=None, cols=COLS):
+    low = 1 << (bits - 1)
+    parts = {"weight_packed": pack_to_int32(ints(-low, low, ROWS, cols).to(torch.int8), bits), "weight_scale": scale,
+             "weight_shape": torch.tensor([ROWS, cols])}
+    if zero is not None:
+        parts["weight_zero_point"] = pack_to_int32(zero.to(torch.int8), bits, packed_dim=0)
+    return parts
+
+
+def compressed(folder):
+    group = dict(type="int", strategy="group", group_size=GROUP)
+    bf, half, full = torch.bfloat16, torch.float16, torch.float32
+    n = COLS // GROUP
+    ct(folder, "w4a16", "pack-quantized", dict(num_bits=4, symmetric=True) | group, pack(4, scales(bf, ROWS, n)))
+    ct(folder, "w4a16_asym", "pack-quantized", dict(num_bits=4, symmetric=False) | group,
+       pack(4, scales(half, ROWS, n), ints(-8, 8, ROWS, n)))
+    ct(folder, "w8a16", "pack-quantized", dict(num_bits=8, symmetric=True, type="int", strategy="channel"),
+       pack(8, scales(full, ROWS, 1), cols=37))
+    ct(folder, "w8a16_asym", "pack-quantized", dict(num_bits=8, symmetric=False) | group,
+       pack(8, scales(bf, ROWS, n), ints(-128, 128, ROWS, n)))
+    ct(folder, "w3a16_asym", "pack-quantized", dict(num_bits=3, symmetric=False, type="int", strategy="channel"),
+       pack(3, scales(bf, ROWS, 1), ints(-4, 4, ROWS, 1)))
+    # an order of columns: an older package's, whose definition is that column c has the scale of group g_idx[c]
+    parts = pack(4, scales(bf, ROWS, n), ints(-8, 8, ROWS, n))
+    order = torch.from_numpy(rng.permutation(np.arange(COLS) // GROUP).astype(np.int32))
+    from compressed_tensors.compressors.pack_quantized.helpers import unpack_from_int32
+    q = unpack_from_int32(parts["weight_packed"], 4, (ROWS, COLS)).to(bf)
+    z = unpack_from_int32(parts["weight_zero_point"], 4, (ROWS, n), packed_dim=0).to(bf)
+    at = order.long()
+    write(folder, "w4a16_order", {"quant_method": "compressed-tensors", "format": "pack-quantized"},
+          {f"a.{k}": v for k, v in parts.items()} | {"a.weight_g_idx": order, "a.expected": (q - z[:, at]) * parts["weight_scale"][:, at]})
+
+    w8 = {"weight": ints(-128, 128, ROWS, 37).to(torch.int8)}
+    ct(folder, "w8a8", "int-quantized", dict(num_bits=8, type="int", strategy="channel", symmetric=True), w8 | {"weight_scale": scales(bf, ROWS, 1)})
+    ct(folder, "w8a8_one", "int-quantized", dict(num_bits=8, type="int", strategy="tensor", symmetric=False),
+       w8 | {"weight_scale": scales(full, 1), "weight_zero_point": torch.tensor([-11], dtype=torch.int8)})
+
+    codes = torch.arange(256, dtype=torch.uint8).repeat(2)[:4 * 40].reshape(4, 40)
+    codes[1] += 100
+    f8 = torch.from_numpy(np.array([[1, 8, 0x38, 0x45, 0x7e], [0x3b, 0, 0x40, 0x41, 0x42], [0x30, 0x31, 0x32, 0x33, 0x34],
+                                    [0x77, 0x66, 0x55, 0x44, 0x22]], np.uint8)).view(torch.float8_e4m3fn)
+    whole = torch.tensor([1234.5])
+    ct(folder, "nvfp4", "nvfp4-pack-quantized", dict(num_bits=4, type="float", strategy="tensor_group", group_size=16, symmetric=True),
+       {"weight_packed": codes, "weight_scale": f8, "weight_global_scale": whole, "input_global_scale": torch.ones(1)})
+    e8 = torch.from_numpy(np.array([[127, 120], [1, 0], [254, 130], [126, 100]], np.uint8))
+    ct(folder, "mxfp4", "mxfp4-pack-quantized", dict(num_bits=4, type="float", strategy="group", group_size=32, symmetric=True),
+       {"weight_packed": codes[:, :32], "weight_scale": e8})
+    # modelopt's: scales are multiplied
+    second = torch.tensor(0.00081)
+    values = FP4[torch.stack((codes & 15, codes >> 4), -1).reshape(4, 80).long()]
+    expected = values.reshape(4, 5, 16) * (f8.float() * second)[..., None]
+    write(folder, "modelopt", {"quant_method": "modelopt", "quant_algo": "NVFP4"},
+          {"a.weight": codes, "a.weight_scale": f8, "a.weight_scale_2": second, "a.input_scale": torch.tensor(0.1),
+           "a.expected": expected.reshape(4, 80).to(bf)})
+
+
+if __name__ == "__main__":
+    os.makedirs(sys.argv[1], exist_ok=True)
+    compressed(sys.argv[1])
