@@ -1,5 +1,5 @@
-/* tests/test_packed.c - Hugging Face's matrices of packed whole numbers and of FP4 (model/files/packed.c), held against
- * what the programs that publish them make of them (tests/oracle/packed.py), bit for bit. */
+/* tests/test_packed.c - Hugging Face's matrices of packed whole numbers and of FP4 (model/files/packed.c, qweight.c),
+ * held against what the programs that publish them make of them (tests/oracle/packed.py), bit for bit. */
 #include "decoder_files.h"
 #include "expanded_files.h"
 #include "program.h"
@@ -12,7 +12,7 @@
 #define GOLDEN "tests/golden/packed/"
 
 static const char *const layouts[] = {"w4a16", "w4a16_asym", "w4a16_order", "w8a16", "w8a16_asym", "w3a16_asym",
-                                      "w8a8", "w8a8_one", "nvfp4", "mxfp4", "modelopt"};
+                                      "w8a8", "w8a8_one", "nvfp4", "mxfp4", "modelopt", "awq", "awq_bf16"};
 
 static void test_values(void) {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) expanded_as_expected(GOLDEN, layouts[i]);
@@ -43,7 +43,15 @@ static void test_refused(void) {
         {"nvfp4", file, "\"a.input_global_scale\"", "\"a.weight_zero_point\"", "a zero point of FP4"},
         {"mxfp4", file, "\"shape\":[4,2]", "\"shape\":[8]", "no scales of FP4 that fit its matrix"},
         {"modelopt", file, "a.weight_scale_2", "a.weight_scale_3", "NVFP4, and no number for its scales"},
-        {"modelopt", file, "\"U8\",\"shape\":[4,40]", "\"U8\",\"shape\":[160]", "quantized, and no matrix"}};
+        {"modelopt", file, "\"U8\",\"shape\":[4,40]", "\"U8\",\"shape\":[160]", "quantized, and no matrix"},
+        {"awq", file, "a.scales", "a.scalez", "quantized, and no scales beside it"},
+        {"awq", file, "a.qzeros", "a.qzeroz", "quantized, and no qzeros beside it"},
+        {"awq", file, "\"I32\",\"shape\":[80,2]", "\"I32\",\"shape\":[160]", "quantized, and no matrix"},
+        {"awq", file, "\"I32\",\"shape\":[80,2]", "\"I32\",\"shape\":[2,80]", "no scales that fit its matrix"},
+        {"awq", file, "\"F16\",\"shape\":[5,16]", "\"F16\",\"shape\":[16,5]", "no scales that fit its matrix"},
+        {"awq", file, "\"F16\",\"shape\":[5,16]", "\"I16\",\"shape\":[5,16]", "only scales of F32, F16 and BF16"},
+        {"awq", file, "\"I32\",\"shape\":[5,2]", "\"I32\",\"shape\":[2,5]", "no zero points that fit its matrix"},
+        {"awq", file, "\"I32\",\"shape\":[5,2]", "\"F32\",\"shape\":[5,2]", "no zero points that fit its matrix"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expanded_refused(GOLDEN, &rows[i]);
 }
 
@@ -53,14 +61,15 @@ static void test_other_methods(void) {
         {"w4a16", "compressed-tensors", "bitsandbytes"}, {"w4a16", "pack-quantized", "marlin-24"},
         {"w4a16", "\"format\"", "\"transform_config\": {\"a\": 1}, \"format\""},
         {"w4a16", "\"format\"", "\"sparsity_config\": {\"format\": \"sparse-24-bitmask\"}, \"format\""},
-        {"modelopt", "\"NVFP4\"", "\"NVFP4_AWQ\""}};
+        {"modelopt", "\"NVFP4\"", "\"NVFP4_AWQ\""},
+        {"awq", "gemm", "gemv"}, {"awq", "\"bits\": 4", "\"bits\": 8"}, {"awq", "\"bits\": 4", "\"bots\": 4"}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *folder = expanded_copy(GOLDEN, others[i][0], "packed-other");
         char err[300];
         Weights w;
         folder_change(folder, "config.json", others[i][1], others[i][2]);
         CHECK(expanded_open(&w, folder, err, sizeof err) == 0);
-        const Tensor *t = weights_find(&w, i < 4 ? "a.weight_packed" : "a.weight");
+        const Tensor *t = weights_find(&w, i < 4 ? "a.weight_packed" : i < 5 ? "a.weight" : "a.qweight");
         if (!t || t->type >= 0) decoder_fail(others[i][0], "is read all the same:", others[i][2]);
         weights_close(&w);
     }

@@ -32,6 +32,19 @@ static int is_compressed(const JsonValue *q) {
     return is_listed(json_get(q, "format"), formats) && (!transform || !transform->child) && dense;
 }
 
+/* 1 where nothing at the keys is another word than these. */
+static int says(const JsonValue *q, const char *const *keys, const char *const *words) {
+    for (; *keys; keys++)
+        if (!json_absent(json_get(q, *keys)) && !is_listed(json_get(q, *keys), words)) return 0;
+    return 1;
+}
+
+static int is_awq(const JsonValue *q) {
+    static const char *const keys[] = {"version", "format", "checkpoint_format", NULL},
+                             *const words[] = {"gemm", "GEMM", NULL};
+    return expand_number(q, "bits", 0) == 4 && says(q, keys, words);
+}
+
 /* A tensor of codes: how its name ends, its type, what a note calls it. */
 typedef struct {
     const char *tail, *dtype, *what;
@@ -43,7 +56,8 @@ static const Form fp8 = {"", "F8_E4M3", "8 bits (F8_E4M3)", fp8_expand},
                   packed = {".weight_packed", "I32", "packed whole numbers", packed_expand},
                   plain_bytes = {".weight", "I8", "8 bits (I8)", bytes_expand},
                   packed_fp4 = {".weight_packed", "U8", "4 bits (FP4)", fp4_expand},
-                  plain_fp4 = {".weight", "U8", "4 bits (FP4)", fp4_expand};
+                  plain_fp4 = {".weight", "U8", "4 bits (FP4)", fp4_expand},
+                  awq = {".qweight", "I32", "4 bits (AWQ)", awq_expand};
 
 typedef struct {
     const char *method;                /* quant_method */
@@ -56,6 +70,7 @@ static const Method methods[] = {
     {"fbgemm_fp8", is_any, {&fp8}},
     {"modelopt", is_modelopt, {&fp8, &plain_fp4}},
     {"compressed-tensors", is_compressed, {&fp8, &packed, &plain_bytes, &packed_fp4}},
+    {"awq", is_awq, {&awq}},
 };
 
 static const Method *method_of(const JsonValue *q) {
@@ -93,7 +108,7 @@ static const Form *form_of(const Method *m, const Tensor *t) {
 /* Beside a matrix, or of activations and keys and values, which stay as exact as they are here. */
 static int is_part(const Tensor *t) {
     static const char *const ends[] = {".weight_scale_inv", ".weight_scale", ".weight_scale_2", ".weight_global_scale",
-        ".weight_zero_point", ".weight_shape", ".weight_g_idx", ".activation_scale",
+        ".weight_zero_point", ".weight_shape", ".weight_g_idx", ".qzeros", ".scales", ".activation_scale",
         ".input_scale", ".input_scale_ub", ".input_global_scale", ".input_zero_point", ".output_scale", ".q_scale",
         ".k_scale", ".v_scale", ".kv_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)
@@ -107,14 +122,15 @@ static int has_scales(const Expansion *x, const Tensor *t) {
 
 /* The matrices by their usual names, without what stood beside them. */
 static int leave_parts(Weights *w, char *err, size_t errlen) {
-    static const char tail[] = ".weight_packed";
+    static const char *const tails[] = {".weight_packed", ".qweight"};
     size_t kept = 0;
     for (size_t i = 0; i < w->n_tensors; i++) {
         Tensor *t = &w->tensors[i];
         char name[TENSOR_NAME + 16];
         if (is_part(t)) continue;
-        if (t->type >= 0 && text_ends_with(t->name, tail) && strlen(t->name) < TENSOR_NAME) {
-            int stem = (int)(strlen(t->name) - strlen(tail)),
+        for (int k = 0; k < 2 && t->type >= 0; k++) {
+            if (!text_ends_with(t->name, tails[k]) || strlen(t->name) >= TENSOR_NAME) continue;
+            int stem = (int)(strlen(t->name) - strlen(tails[k])),
                 n = snprintf(name, sizeof name, "%.*s.weight", stem, t->name);
             if (!(t->name = weights_keep(w, name, (size_t)n))) return weights_no_memory(w->path, err, errlen);
         }

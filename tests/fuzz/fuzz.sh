@@ -46,6 +46,9 @@ seed tfindex $golden/*.index $data/checkpoints/*.index
 seed gguf model/tales-1m.gguf $data/gguf-vocab/*.gguf
 seed model tests/golden/*/*.gguf.head
 seed safetensors $data/safetensors/*.safetensors
+for f in tests/golden/fp8/* tests/golden/packed/*; do
+    cp $f/model.safetensors $out/seeds-safetensors/quantized-$(basename $f)
+done
 seed llama2c $data/llama2c/*.bin
 printf 'GGUF\003\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0k\0\0\0\0\001\001\0\0\0\0\0\0\0t\001\0\0\0\001\0\0\0\0\0\0\0%041d' 0 |
     tr 0 '\0' | head -c 100 > $out/seeds-gguf/smallest

@@ -9,7 +9,7 @@ AutoAWQ's and GPT-QModel's own functions (AUTOAWQ, GPTQMODEL: their sources), mu
 Sources: compressed-tensors 0.20 (compressors/); AutoAWQ 0.2.9, awq/modules/linear/gemm.py and utils/packing_utils.py; GPT-QModel 7.7,
 nn_modules/qlinear/__init__.py and utils/model.py; NVIDIA's modelopt, torch/quantization/qtensor/nvfp4_tensor.py.
 """
-import json, os, sys
+import importlib.util, json, os, sys
 
 import numpy as np
 import torch
@@ -109,6 +109,48 @@ def compressed(folder):
            "a.expected": expected.reshape(4, 80).to(bf)})
 
 
+# ---- AWQ, GPTQ: codes [outputs, inputs], zeros [outputs, groups] ---------------------------------------------------------------------
+
+AWQ_ORDER = [0, 2, 4, 6, 1, 3, 5, 7]  # which output of eight stands at each nibble of a word, the lowest first
+
+
+def words(bits, codes):
+    """The last axis in words of 32, one code behind the other."""
+    code_bits = (codes[..., None] >> np.arange(bits)) & 1
+    line = code_bits.reshape(*codes.shape[:-1], -1)
+    line = np.concatenate([line, np.zeros((*line.shape[:-1], -line.shape[-1] % 32), line.dtype)], -1)
+    return (line.reshape(*line.shape[:-1], -1, 32).astype(np.uint64) << np.arange(32, dtype=np.uint64)).sum(-1).astype(np.uint32)
+
+
+def int32(a):
+    return torch.from_numpy(np.ascontiguousarray(a).astype(np.uint32).view(np.int32))
+
+
+def expected(codes, zeros, scale, group):
+    """In float64, rounded once; scale [groups, outputs]."""
+    s = scale.double().numpy().T[:, group]
+    out = torch.from_numpy((codes - zeros[:, group]) * s)
+    return out.to(torch.float16 if scale.dtype == torch.float16 else torch.bfloat16)
+
+
+def awq(folder, name, group, dtype):
+    groups = -(-COLS // group)
+    codes, zeros = rng.integers(0, 16, (16, COLS)), rng.integers(0, 16, (16, groups))
+    scale = scales(dtype, groups, 16)
+    at = np.concatenate([8 * w + np.array(AWQ_ORDER) for w in range(2)])
+    qweight, qzeros = int32(words(4, codes.T[:, at])), int32(words(4, zeros.T[:, at]))
+    want = expected(codes, zeros, scale, np.arange(COLS) // group)
+    if "AUTOAWQ" in os.environ:
+        spec = importlib.util.spec_from_file_location("packing_utils", os.environ["AUTOAWQ"] + "/awq/utils/packing_utils.py")
+        theirs = importlib.util.module_from_spec(spec)
+        spec.loader.exec_module(theirs)
+        assert torch.equal(theirs.dequantize_gemm(qweight, qzeros, scale, 4, group).T.to(want.dtype), want)
+    write(folder, name, {"quant_method": "awq", "bits": 4, "group_size": group, "version": "gemm", "zero_point": True},
+          {"a.qweight": qweight, "a.qzeros": qzeros, "a.scales": scale, "a.expected": want})
+
+
 if __name__ == "__main__":
     os.makedirs(sys.argv[1], exist_ok=True)
     compressed(sys.argv[1])
+    awq(sys.argv[1], "awq", GROUP, torch.float16)
+    awq(sys.argv[1], "awq_bf16", COLS, torch.bfloat16)

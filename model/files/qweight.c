@@ -1,0 +1,67 @@
+/* model/files/qweight.c - AWQ's matrices, whose numbers stand the other way round: a column of words is a
+ * row of the matrix.
+ *
+ *     AWQ (gemm)   qweight i32 [in, out / 8], eight outputs a word in the order 0 2 4 6 1 3 5 7, lowest bits first;
+ *                  qzeros i32 [groups, out / 8] likewise; scales [groups, out]
+ *     W[out][in] = (q - z) * scale
+ *
+ * Source: AutoAWQ's modules/linear/gemm.py. */
+#include "quantized_forms.h"
+
+#include "base/base.h"
+#include "base/json.h"
+
+#include <string.h>
+
+/* Scales [groups, out] and zeros of output r. */
+static void column_scale(const Coded *m, size_t r, size_t place, float *scale, float *zero) {
+    for (size_t g = 0; g < m->groups; g++) {
+        scale[g] = grid_float(&m->scales, g * m->rows + r);
+        zero[g] = (float)stream_code(&m->zeros, g, place);
+    }
+}
+
+/* qweight's scales and zeros, words of out * bits. */
+static int find_parts(const Expansion *x, Coded *m, const Tensor *t, uint64_t words) {
+    const Tensor *s = expand_part(x, t, ".qweight", ".scales"), *z = expand_part(x, t, ".qweight", ".qzeros");
+    if (!s) return expand_refuse(x, t, "quantized, and no scales beside it");
+    if (!z) return expand_refuse(x, t, "quantized, and no qzeros beside it");
+    if (!expand_is_float(s)) return expand_refuse(x, s, "only scales of F32, F16 and BF16 are read here");
+    if (s->n_dims != 2 || s->shape[0] < 1 || s->shape[0] > m->cols || s->shape[1] != m->rows)
+        return expand_refuse(x, s, "no scales that fit its matrix");
+    m->scales.scales = s, m->groups = (size_t)s->shape[0];
+    if (!expand_is(z, "I32", s->shape[0], words)) return expand_refuse(x, z, "no zero points that fit its matrix");
+    m->zeros.words = z->data;
+    return 0;
+}
+
+/* Columns of a group, where they stand in order. */
+static int find_groups(const Expansion *x, Coded *m) {
+    size_t said = (size_t)expand_number(x->config, "group_size", 0);
+    if (!said || m->cols / said + (m->cols % said != 0) != m->groups) said = m->cols / m->groups;
+    m->each = said;
+    if (m->cols / said + (m->cols % said != 0) == m->groups) return 0;
+    return expand_refuse(x, m->scales.scales, "groups that do not share out its matrix's columns");
+}
+
+/* ---- AWQ ---- */
+
+static size_t awq_place(size_t r) { return r / 8 * 8 + r % 2 * 4 + r % 8 / 2; } /* where output r is */
+
+static void awq_values(const Coded *m, size_t r, float *v) {
+    for (size_t c = 0; c < m->cols; c++) v[c] = (float)stream_code(&m->codes, c, awq_place(r));
+}
+
+static void awq_scale(const Coded *m, size_t r, float *scale, float *zero) {
+    column_scale(m, r, awq_place(r), scale, zero);
+}
+
+int awq_expand(Expansion *x, Tensor *t) {
+    if (t->n_dims != 2 || t->size == 0) return expand_refuse(x, t, "quantized, and no matrix");
+    size_t words = (size_t)t->shape[1];
+    Coded m = {.rows = 8 * words, .cols = (size_t)t->shape[0], .values = awq_values, .scale = awq_scale,
+               .codes = {t->data, words, 1, 4, 0, 0}, .zeros = {NULL, words, 1, 4, 0, 0}};
+    int rc = find_parts(x, &m, t, words);
+    if (rc == 0) rc = find_groups(x, &m);
+    return rc ? rc : coded_expand(x, t, &m, expand_type(m.scales.scales));
+}
