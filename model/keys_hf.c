@@ -265,7 +265,7 @@ static void quantized(KeyReader *r, const DecoderDefaults *a) {
     int mxfp4 = a && a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4");
     if (!json_absent(blocks) && !quantized_is(blocks) && !mxfp4)
         key_complain(r, "quantization_config",
-                     "this kind of quantized weights is not read (FP8, compressed-tensors, NVFP4, AWQ's gemm and "
+                     "this kind of quantized weights is not read (FP8, compressed-tensors, NVFP4, AWQ's gemm, GPTQ and "
                      "gpt-oss's MXFP4 are); use the original or a GGUF");
 }
 

@@ -12,7 +12,8 @@
 #define GOLDEN "tests/golden/packed/"
 
 static const char *const layouts[] = {"w4a16", "w4a16_asym", "w4a16_order", "w8a16", "w8a16_asym", "w3a16_asym",
-                                      "w8a8", "w8a8_one", "nvfp4", "mxfp4", "modelopt", "awq", "awq_bf16"};
+                                      "w8a8", "w8a8_one", "nvfp4", "mxfp4", "modelopt", "awq", "awq_bf16",
+                                      "gptq", "gptq_v2", "gptq_8", "gptq_2", "gptq_3", "gptq_borrows"};
 
 static void test_values(void) {
     for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) expanded_as_expected(GOLDEN, layouts[i]);
@@ -51,7 +52,16 @@ static void test_refused(void) {
         {"awq", file, "\"F16\",\"shape\":[5,16]", "\"F16\",\"shape\":[16,5]", "no scales that fit its matrix"},
         {"awq", file, "\"F16\",\"shape\":[5,16]", "\"I16\",\"shape\":[5,16]", "only scales of F32, F16 and BF16"},
         {"awq", file, "\"I32\",\"shape\":[5,2]", "\"I32\",\"shape\":[2,5]", "no zero points that fit its matrix"},
-        {"awq", file, "\"I32\",\"shape\":[5,2]", "\"F32\",\"shape\":[5,2]", "no zero points that fit its matrix"}};
+        {"awq", file, "\"I32\",\"shape\":[5,2]", "\"F32\",\"shape\":[5,2]", "no zero points that fit its matrix"},
+        {"gptq", file, "a.qzeros", "a.qzeroz", "quantized, and no qzeros beside it"},
+        {"gptq", file, "\"I32\",\"shape\":[12,16]", "\"I32\",\"shape\":[16,12]", "not as many codes as its matrix"},
+        {"gptq", file, "\"I32\",\"shape\":[12,16]", "\"I32\",\"shape\":[192]", "quantized, and no matrix"},
+        {"gptq", file, "\"I32\",\"shape\":[96]", "\"F32\",\"shape\":[96]", "not a group for each column of its matrix"},
+        {"gptq", "config.json", "\"bits\": 4", "\"bits\": 8", "not as many codes as its matrix has columns"},
+        {"gptq_8", file, "\"F16\",\"shape\":[3,16]", "\"F16\",\"shape\":[16,3]", "no scales that fit its matrix"},
+        {"gptq_8", "config.json", "\"bits\": 8", "\"bits\": 4", "no zero points that fit its matrix"},
+        {"gptq_3", "config.json", "\"group_size\": 64", "\"group_size\": 31", "groups that do not share out"}};
+
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expanded_refused(GOLDEN, &rows[i]);
 }
 
@@ -62,7 +72,10 @@ static void test_other_methods(void) {
         {"w4a16", "\"format\"", "\"transform_config\": {\"a\": 1}, \"format\""},
         {"w4a16", "\"format\"", "\"sparsity_config\": {\"format\": \"sparse-24-bitmask\"}, \"format\""},
         {"modelopt", "\"NVFP4\"", "\"NVFP4_AWQ\""},
-        {"awq", "gemm", "gemv"}, {"awq", "\"bits\": 4", "\"bits\": 8"}, {"awq", "\"bits\": 4", "\"bots\": 4"}};
+        {"awq", "gemm", "gemv"}, {"awq", "\"bits\": 4", "\"bits\": 8"}, {"awq", "\"bits\": 4", "\"bots\": 4"},
+        {"gptq", "\"bits\": 4", "\"bits\": 5"}, {"gptq_v2", "gptq_v2", "gptq_p"},
+        {"gptq", "\"bits\"", "\"is_marlin_format\": true, \"bits\""},
+        {"gptq", "\"bits\"", "\"dynamic\": {\"a\": {}}, \"bits\""}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         const char *folder = expanded_copy(GOLDEN, others[i][0], "packed-other");
         char err[300];

@@ -45,6 +45,15 @@ static int is_awq(const JsonValue *q) {
     return expand_number(q, "bits", 0) == 4 && says(q, keys, words);
 }
 
+static int is_gptq(const JsonValue *q) {
+    static const char *const keys[] = {"checkpoint_format", "format", NULL},
+                             *const words[] = {"gptq", "gptq_v2", NULL};
+    const JsonValue *dynamic = json_get(q, "dynamic"); /* other bits for some matrices */
+    int bits = expand_number(q, "bits", 0);
+    return (bits == 2 || bits == 3 || bits == 4 || bits == 8) && says(q, keys, words) &&
+           !json_flag(q, "is_marlin_format", 0) && (!dynamic || !dynamic->child);
+}
+
 /* A tensor of codes: how its name ends, its type, what a note calls it. */
 typedef struct {
     const char *tail, *dtype, *what;
@@ -57,7 +66,8 @@ static const Form fp8 = {"", "F8_E4M3", "8 bits (F8_E4M3)", fp8_expand},
                   plain_bytes = {".weight", "I8", "8 bits (I8)", bytes_expand},
                   packed_fp4 = {".weight_packed", "U8", "4 bits (FP4)", fp4_expand},
                   plain_fp4 = {".weight", "U8", "4 bits (FP4)", fp4_expand},
-                  awq = {".qweight", "I32", "4 bits (AWQ)", awq_expand};
+                  awq = {".qweight", "I32", "4 bits (AWQ)", awq_expand},
+                  gptq = {".qweight", "I32", "packed whole numbers (GPTQ)", gptq_expand};
 
 typedef struct {
     const char *method;                /* quant_method */
@@ -71,6 +81,7 @@ static const Method methods[] = {
     {"modelopt", is_modelopt, {&fp8, &plain_fp4}},
     {"compressed-tensors", is_compressed, {&fp8, &packed, &plain_bytes, &packed_fp4}},
     {"awq", is_awq, {&awq}},
+    {"gptq", is_gptq, {&gptq}},
 };
 
 static const Method *method_of(const JsonValue *q) {
@@ -108,7 +119,7 @@ static const Form *form_of(const Method *m, const Tensor *t) {
 /* Beside a matrix, or of activations and keys and values, which stay as exact as they are here. */
 static int is_part(const Tensor *t) {
     static const char *const ends[] = {".weight_scale_inv", ".weight_scale", ".weight_scale_2", ".weight_global_scale",
-        ".weight_zero_point", ".weight_shape", ".weight_g_idx", ".qzeros", ".scales", ".activation_scale",
+        ".weight_zero_point", ".weight_shape", ".weight_g_idx", ".qzeros", ".scales", ".g_idx", ".activation_scale",
         ".input_scale", ".input_scale_ub", ".input_global_scale", ".input_zero_point", ".output_scale", ".q_scale",
         ".k_scale", ".v_scale", ".kv_scale"};
     for (size_t i = 0; i < sizeof ends / sizeof *ends; i++)

@@ -17,7 +17,7 @@ typedef struct {
 typedef int ExpandMatrix(Expansion *x, Tensor *t);
 ExpandMatrix fp8_expand;                              /* fp8.c */
 ExpandMatrix packed_expand, bytes_expand, fp4_expand; /* packed.c */
-ExpandMatrix awq_expand;                              /* qweight.c */
+ExpandMatrix awq_expand, gptq_expand;                 /* qweight.c */
 
 /* ---- parts ---- */
 

@@ -23,6 +23,7 @@ static int holds(const uint8_t *data, size_t size, const char *word) {
 
 static const char *config_of(const uint8_t *data, size_t size) {
     static const char *const rows[][2] = {
+        {"g_idx", "{\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32}}"},
         {"qweight", "{\"quantization_config\":{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":16}}"},
         {"weight_scale_2", "{\"quantization_config\":{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\"}}"},
         {"weight_scale_inv", "{\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[8,16]}}"}};

@@ -1,15 +1,15 @@
 """Whole numbers and FP4 as Hugging Face's files have them -> tests/golden/packed/LAYOUT/{config.json,model.safetensors}
 
-    python tests/oracle/packed.py tests/golden/packed [LLAMA_CPP]
+    python tests/oracle/packed.py tests/golden/packed
 
 Each file has a matrix of codes with its parts, and beside it what the published software makes of it: `a.expected`, in F16 where the
 scales are F16, else BF16. Of compressed-tensors' formats the package packs and unpacks them. AWQ and GPTQ are packed and unpacked here in
-NumPy, by definitions written from the published packing; what llama.cpp's converter makes of GPTQ (LLAMA_CPP: its checkout), and
-AutoAWQ's and GPT-QModel's own functions (AUTOAWQ, GPTQMODEL: their sources), must agree, where they are given.
+NumPy, by definitions written from the published packing; with LLAMA_CPP (a checkout), AUTOAWQ and GPTQMODEL (their sources) set, what
+llama.cpp's converter makes of GPTQ and those packages' own functions must agree.
 Sources: compressed-tensors 0.20 (compressors/); AutoAWQ 0.2.9, awq/modules/linear/gemm.py and utils/packing_utils.py; GPT-QModel 7.7,
 nn_modules/qlinear/__init__.py and utils/model.py; NVIDIA's modelopt, torch/quantization/qtensor/nvfp4_tensor.py.
 """
-import importlib.util, json, os, sys
+import importlib, importlib.util, json, os, sys, types
 
 import numpy as np
 import torch
@@ -149,8 +149,67 @@ def awq(folder, name, group, dtype):
           {"a.qweight": qweight, "a.qzeros": qzeros, "a.scales": scale, "a.expected": want})
 
 
+def gptq(folder, name, bits, group, dtype, v2=False, act_order=False, borrows=False):
+    groups, top, outputs = -(-96 // group), 1 << bits, 32 if bits == 3 else 16
+    codes, zeros = rng.integers(0, top, (outputs, 96)), rng.integers(0 if v2 or borrows else 1, top, (outputs, groups))
+    scale = scales(dtype, groups, outputs)
+    g_idx = np.arange(96) // group
+    if act_order:
+        g_idx = rng.permutation(g_idx)
+    if borrows:  # GPT-QModel takes 1 off each zero of a word at once
+        stored = words(bits, zeros.T) - np.uint32(0x11111111)
+    else:
+        stored = words(bits, zeros.T - (0 if v2 else 1))
+    qweight, qzeros = int32(words(bits, codes).T), int32(stored)
+    want = expected(codes, zeros, scale, g_idx)
+    config = {"quant_method": "gptq", "bits": bits, "group_size": group, "desc_act": act_order, "sym": False}
+    if v2:
+        config["checkpoint_format"] = "gptq_v2"
+    order = torch.from_numpy(g_idx.astype(np.int32))
+    if "LLAMA_CPP" in os.environ and bits != 3 and not borrows:
+        assert torch.equal(by_llama_cpp(config, order, qweight, qzeros, scale).to(want.dtype), want), name
+    if "GPTQMODEL" in os.environ and not borrows:
+        assert torch.equal(by_gptqmodel(bits, v2, order, qweight, qzeros, scale).T.to(want.dtype), want), name
+    tensors = {"a.qweight": qweight, "a.qzeros": qzeros, "a.scales": scale, "a.expected": want}
+    write(folder, name, config, tensors | ({"a.g_idx": order} if act_order else {}))
+
+
+def by_llama_cpp(config, order, qweight, qzeros, scale):
+    """Its converter's, which makes floats of a folder's tensors."""
+    path = os.environ["LLAMA_CPP"]
+    sys.path[:0] = [p for p in (path + "/gguf-py", path) if p not in sys.path]
+    from conversion.base import ModelBase
+    parts = {"a.qweight": qweight, "a.qzeros": qzeros, "a.scales": scale, "a.g_idx": order}
+    model = types.SimpleNamespace(hparams={"quantization_config": config}, lazy=False, _is_nvfp4=False, _fp8_as_q8=False,
+                                  model_tensors={k: (lambda v=v: v.clone()) for k, v in parts.items()})
+    ModelBase.dequant_model(model)
+    return model.model_tensors["a.weight"]()
+
+
+def by_gptqmodel(bits, v2, order, qweight, qzeros, scale):
+    """Its functions that take words apart, without the package's own imports."""
+    root = os.environ["GPTQMODEL"] + "/gptqmodel"
+    for name in ("", ".utils", ".quantization"):
+        package = types.ModuleType("gptqmodel" + name)
+        package.__path__ = [root + name.replace(".", "/")]
+        sys.modules.setdefault("gptqmodel" + name, package)
+    for name, what in (("logger", {"setup_logger": lambda: None}), ("torch", {"HAS_NPU": False})):
+        module = types.ModuleType("gptqmodel.utils." + name)
+        module.__dict__.update(what)
+        sys.modules.setdefault("gptqmodel.utils." + name, module)
+    theirs = importlib.import_module("gptqmodel.utils.model_dequant")
+    zeros = theirs.unpack_cols(qzeros if v2 else theirs._correct_gptq_v1_qzeros(qzeros, bits), bits)
+    return scale[order.long()].double() * (theirs.unpack_rows(qweight, bits) - zeros[order.long()])
+
+
 if __name__ == "__main__":
     os.makedirs(sys.argv[1], exist_ok=True)
     compressed(sys.argv[1])
     awq(sys.argv[1], "awq", GROUP, torch.float16)
     awq(sys.argv[1], "awq_bf16", COLS, torch.bfloat16)
+    gptq(sys.argv[1], "gptq", 4, 32, torch.float16, act_order=True)
+    gptq(sys.argv[1], "gptq_v2", 4, 96, torch.bfloat16, v2=True)
+    gptq(sys.argv[1], "gptq_8", 8, 32, torch.float16)
+    gptq(sys.argv[1], "gptq_2", 2, 32, torch.float16)
+    gptq(sys.argv[1], "gptq_3", 3, 64, torch.float16)
+    gptq(sys.argv[1], "gptq_borrows", 4, 32, torch.float16, borrows=True)
