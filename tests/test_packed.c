@@ -156,6 +156,32 @@ static void write_model(const char *path, const Weights *w, int packed) {
     expanded_write(path, &header, &data);
 }
 
+/* A matrix of GPTQ's [8, 8] and its bias, which is `first` and zeros. */
+static void put_gptq(Bytes *header, Bytes *data, const char *name, unsigned first) {
+    static const uint8_t zeros[32];
+    uint8_t bias[16] = {(uint8_t)first};
+    put(header, data, name, ".qweight", "I32", (uint64_t[]){1, 8}, 2, zeros, 32);
+    put(header, data, name, ".qzeros", "I32", (uint64_t[]){1, 1}, 2, zeros, 4);
+    put(header, data, name, ".scales", "F16", (uint64_t[]){1, 8}, 2, zeros, 16);
+    put(header, data, name, ".bias", "F16", (uint64_t[]){8}, 1, bias, 16);
+}
+
+/* Biases of zeros that GPTQ's programs added leave, and no others. */
+static void test_biases(void) {
+    const char *folder = expanded_copy(GOLDEN, "gptq", "packed-biases");
+    Bytes header = {0}, data = {0};
+    char err[300] = "";
+    Weights w;
+    put_gptq(&header, &data, "l.0.q.weight", 0), put_gptq(&header, &data, "l.1.q.weight", 1);
+    put_gptq(&header, &data, "l.0.o.weight", 0), put_gptq(&header, &data, "l.1.o.weight", 0);
+    put(&header, &data, "other.bias", "", "F16", (uint64_t[]){2}, 1, (uint8_t[4]){0}, 4);
+    expanded_write(test_in(folder, "model.safetensors"), &header, &data);
+    CHECK(expanded_open(&w, folder, err, sizeof err) == 0 && w.n_tensors == 7);
+    CHECK(weights_find(&w, "l.0.q.bias") && weights_find(&w, "l.1.q.bias") && weights_find(&w, "other.bias"));
+    CHECK(!weights_find(&w, "l.0.o.bias") && weights_find(&w, "l.0.o.weight"));
+    weights_close(&w);
+}
+
 /* The same logits, and the same file from convert, as from a folder of what was read. */
 static void test_model(void) {
     const BuildShape shape = {.d = 32, .ff = 64, .layers = 2, .heads = 4, .kv_heads = 2, .n_ctx = 64};
@@ -194,6 +220,7 @@ const Test tests_packed[] = {
     {"packed/other_methods", test_other_methods},
     {"packed/order", test_order},
     {"packed/truncated", test_truncated},
+    {"packed/biases", test_biases},
     {"packed/model", test_model},
     {NULL, NULL},
 };

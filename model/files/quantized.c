@@ -131,6 +131,30 @@ static int has_scales(const Expansion *x, const Tensor *t) {
     return expand_part(x, t, "", "_scale_inv") || expand_part(x, t, "", "_scale");
 }
 
+static int is_zero(const Tensor *t) {
+    size_t i = 0;
+    while (i < t->size && !t->data[i]) i++;
+    return i == t->size;
+}
+
+/* GPTQ's programs wrote a bias for every matrix once, of zeros where the model has none. Such leave (n_dims -1), but
+ * where another layer's matrix of that name has a bias: then it is the model's. */
+static void leave_biases(const Expansion *x) {
+    enum { NAMES = 64 };
+    const char *own[NAMES];
+    for (int leaves = 0, n = 0; leaves < 2; leaves++)
+        for (size_t i = 0; i < x->w->n_tensors; i++) {
+            Tensor *t = &x->w->tensors[i];
+            if (!text_ends_with(t->name, ".bias") || !expand_part(x, t, ".bias", ".qweight")) continue;
+            const char *name = t->name + strlen(t->name) - strlen(".bias");
+            while (name > t->name && name[-1] != '.') name--;
+            int k = 0;
+            while (k < n && strcmp(own[k], name) != 0) k++;
+            if (!leaves && k == n && n < NAMES && !is_zero(t)) own[n++] = name;
+            if (leaves && k == n && is_zero(t)) t->n_dims = -1;
+        }
+}
+
 /* The matrices by their usual names, without what stood beside them. */
 static int leave_parts(Weights *w, char *err, size_t errlen) {
     static const char *const tails[] = {".weight_packed", ".qweight"};
@@ -138,7 +162,7 @@ static int leave_parts(Weights *w, char *err, size_t errlen) {
     for (size_t i = 0; i < w->n_tensors; i++) {
         Tensor *t = &w->tensors[i];
         char name[TENSOR_NAME + 16];
-        if (is_part(t)) continue;
+        if (is_part(t) || t->n_dims < 0) continue;
         for (int k = 0; k < 2 && t->type >= 0; k++) {
             if (!text_ends_with(t->name, tails[k]) || strlen(t->name) >= TENSOR_NAME) continue;
             int stem = (int)(strlen(t->name) - strlen(tails[k])),
@@ -166,6 +190,7 @@ int quantized_expand(Weights *w, char *err, size_t errlen) {
         for (int k = 0; m->forms[k]; k++) n[k] += m->forms[k] == f;
         type = t->type;
     }
+    if (rc == 0) leave_biases(&x);
     if (rc == 0) rc = leave_parts(w, err, errlen);
     for (int k = 0; rc == 0 && m->forms[k]; k++)
         if (n[k])
