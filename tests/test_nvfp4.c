@@ -3,6 +3,7 @@
  * exponents say the same, and logits must be the same to the bit. What they are in float64: tests/test_quantized.c. */
 #include "build.h"
 #include "kernels/rows.h"
+#include "model/fingerprint.h"
 #include "model/options.h"
 #include "model/session.h"
 #include "program.h"
@@ -168,6 +169,31 @@ static void test_refused(void) {
     }
 }
 
+static uint64_t fingerprint_of(const Bytes *file) {
+    Model m;
+    char err[300];
+    CHECK(model_open_memory(&m, file->data, file->n, "nvfp4", NULL, err, sizeof err) == 0);
+    uint64_t print = model_fingerprint(&m);
+    model_close(&m);
+    return print;
+}
+
+/* A saved state finds its model by all that logits depend on. */
+static void test_fingerprint(void) {
+    Bytes file = file_of(entries, sizeof entries / sizeof *entries, 1, 1);
+    Weights w;
+    char err[300];
+    CHECK(weights_open_memory(&w, file.data, file.n, "nvfp4", err, sizeof err) == 0);
+    const Tensor *t = weights_find(&w, "blk.0.ffn_up_exps.scale");
+    size_t last = t ? (size_t)(t->data - file.data) + 4 * (EXPERTS - 1) : 0;
+    weights_close(&w);
+    uint64_t before = fingerprint_of(&file);
+    CHECK(last && before == fingerprint_of(&file));
+    file.data[last + 2] ^= 1;
+    CHECK(before != fingerprint_of(&file));
+    free(file.data);
+}
+
 static size_t count(const char *path, int type, int scales) {
     char err[300];
     Weights w;
@@ -203,6 +229,7 @@ const Test tests_nvfp4[] = {
     {"nvfp4/experts", test_experts},
     {"nvfp4/fused", test_fused},
     {"nvfp4/refused", test_refused},
+    {"nvfp4/fingerprint", test_fingerprint},
     {"nvfp4/tools", test_tools},
     {NULL, NULL},
 };
