@@ -23,8 +23,8 @@ static const char packed[] = ".weight_packed", plain[] = ".weight";
 
 /* ---- whole numbers ---- */
 
-static void packed_values(const Coded *m, size_t r, float *v) {
-    for (size_t c = 0; c < m->cols; c++) v[c] = (float)stream_code(&m->codes, r, c);
+static void packed_row(const Coded *m, size_t r, uint8_t *codes) {
+    for (size_t c = 0; c < m->cols; c++) codes[c] = (uint8_t)stream_code(&m->codes, r, c);
 }
 
 static void packed_scale(const Coded *m, size_t r, float *scale, float *zero) {
@@ -64,7 +64,7 @@ int packed_expand(Expansion *x, Tensor *t) {
     uint64_t rows = load_u64(shape->data), cols = load_u64(shape->data + 8), words = t->shape[1];
     int bits = cols <= UINT64_MAX / 32 ? bits_of(x, cols, words) : 0;
     if (rows != t->shape[0] || !bits) return expand_refuse(x, shape, "not the shape of what is packed");
-    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .values = packed_values, .scale = packed_scale,
+    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .row = packed_row, .scale = packed_scale,
                .codes = {t->data, (size_t)words, 1, bits, 0, 0}};
     int rc = find_scales(x, &m, t, s);
     if (rc == 0) rc = coded_order(x, &m, expand_part(x, t, packed, ".weight_g_idx"));
@@ -75,8 +75,10 @@ int packed_expand(Expansion *x, Tensor *t) {
     return coded_expand(x, t, &m, expand_type(s));
 }
 
-static void byte_values(const Coded *m, size_t r, float *v) {
-    for (size_t c = 0; c < m->cols; c++) v[c] = (float)(int8_t)m->codes.words[r * m->cols + c];
+static float byte_value(unsigned code) { return (float)(int8_t)code; }
+
+static void byte_row(const Coded *m, size_t r, uint8_t *codes) {
+    memcpy(codes, m->codes.words + r * m->cols, m->cols);
 }
 
 static void byte_scale(const Coded *m, size_t r, float *scale, float *zero) {
@@ -90,8 +92,8 @@ static void byte_scale(const Coded *m, size_t r, float *scale, float *zero) {
 int bytes_expand(Expansion *x, Tensor *t) {
     const Tensor *s = expand_part(x, t, "", "_scale"), *zero = expand_part(x, t, "", "_zero_point");
     if (t->n_dims != 2) return expand_refuse(x, t, "quantized, and no matrix");
-    Coded m = {.rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1], .values = byte_values, .scale = byte_scale,
-               .codes = {.words = t->data}, .zero = zero};
+    Coded m = {.rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1], .row = byte_row, .scale = byte_scale,
+               .value = byte_value, .codes = {.words = t->data, .bits = 8}, .zero = zero};
     int rc = find_scales(x, &m, t, s);
     if (rc) return rc;
     if (zero && (strcmp(zero->type_name, "I8") != 0 || zero->size != s->size / (s->type == TENSOR_F32 ? 4 : 2)))
@@ -101,10 +103,14 @@ int bytes_expand(Expansion *x, Tensor *t) {
 
 /* ---- FP4 ---- */
 
-static void fp4_values(const Coded *m, size_t r, float *v) {
+static float fp4_value(unsigned code) {
     static const float values[16] = {0, 0.5f, 1, 1.5f, 2, 3, 4, 6, -0.0f, -0.5f, -1, -1.5f, -2, -3, -4, -6};
+    return values[code];
+}
+
+static void fp4_row(const Coded *m, size_t r, uint8_t *codes) {
     const uint8_t *pairs = m->codes.words + r * (m->cols / 2);
-    for (size_t c = 0; c < m->cols; c++) v[c] = values[pairs[c / 2] >> c % 2 * 4 & 15];
+    for (size_t c = 0; c < m->cols; c++) codes[c] = pairs[c / 2] >> c % 2 * 4 & 15;
 }
 
 static void nvfp4_scale(const Coded *m, size_t r, float *scale, float *zero) {
@@ -137,8 +143,8 @@ int fp4_expand(Expansion *x, Tensor *t) {
     if (nv && (!whole || whole->type != TENSOR_F32 || whole->size != 4))
         return expand_refuse(x, t, "NVFP4, and no number for its scales beside it (F32)");
     Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .groups = (size_t)cols / (size_t)each,
-               .each = (size_t)each, .codes = {.words = t->data}, .scales = {.scales = s}, .values = fp4_values,
-               .whole = nv ? load_f32(whole->data) : 1, .divides = over != NULL,
+               .each = (size_t)each, .codes = {.words = t->data, .bits = 4}, .scales = {.scales = s}, .row = fp4_row,
+               .value = fp4_value, .whole = nv ? load_f32(whole->data) : 1, .divides = over != NULL,
                .scale = nv ? nvfp4_scale : mxfp4_scale};
     return coded_expand(x, t, &m, TENSOR_BF16);
 }

@@ -71,15 +71,6 @@ float grid_float(const Grid *g, size_t i) {
 
 /* ---- codes ---- */
 
-unsigned stream_code(const Stream *s, size_t line, size_t i) {
-    size_t bit = i * (size_t)s->bits;
-    const uint8_t *word = s->words + 4 * (line * s->across + bit / 32 * s->along);
-    unsigned from = (unsigned)(bit % 32), mask = (1u << s->bits) - 1;
-    uint32_t code = (load_u32(word) + s->more) >> from;
-    if (from + (unsigned)s->bits > 32) code |= (load_u32(word + 4 * s->along) + s->more) << (32 - from);
-    return (code + s->one) & mask;
-}
-
 uint64_t packed_words(uint64_t n, int bits) { return n / 32 * (uint64_t)bits + (n % 32 * (uint64_t)bits + 31) / 32; }
 
 int coded_order(const Expansion *x, Coded *m, const Tensor *order) {
@@ -96,23 +87,58 @@ int coded_order(const Expansion *x, Coded *m, const Tensor *order) {
     return beyond ? expand_refuse(x, order, "a group that its matrix does not have") : 0;
 }
 
-int coded_expand(Expansion *x, Tensor *t, const Coded *m, TensorType type) {
-    size_t bytes, row = 2 * m->cols;
-    uint8_t *out = expand_new(x, m->rows, m->cols, &bytes);
-    float *v = out ? calloc(m->cols + 2 * m->groups, sizeof *v) : NULL, *scale = v ? v + m->cols : NULL;
-    if (!out) return -ENOMEM;
-    if (!v) return weights_no_memory(x->w->path, x->err, x->errlen);
-    for (size_t r = 0; r < m->rows; r++) {
-        float *zero = scale + m->groups;
-        m->values(m, r, v);
-        m->scale(m, r, scale, zero);
-        for (size_t c = 0; c < m->cols; c++) {
-            size_t g = m->order ? load_u32(m->order + 4 * c) : c / m->each;
-            v[c] = (v[c] - zero[g]) * scale[g];
-        }
-        quant_encode((int)type, out + r * row, v, m->cols);
+/* What a row is made of. */
+typedef struct {
+    float values[256];              /* of codes */
+    float *scale, *zero, *products; /* [groups] x 2; [cols] */
+    size_t *group;                  /* [cols] */
+    uint8_t *codes;                 /* [cols] */
+    uint16_t *table;                /* of each group's each code, where a row has more columns than these; else NULL */
+} RowOf;
+
+static void row_free(RowOf *w) { free(w->scale), free(w->group), free(w->codes), free(w->table); }
+
+static int row_init(RowOf *w, const Coded *m) {
+    size_t cols = m->cols, codes = (size_t)1 << m->codes.bits;
+    for (unsigned i = 0; i < codes; i++) w->values[i] = m->value ? m->value(i) : (float)i;
+    w->scale = calloc(cols + 2 * m->groups, sizeof *w->scale);
+    w->group = calloc(cols, sizeof *w->group);
+    w->codes = calloc(cols, 1);
+    if (m->groups <= cols / codes) w->table = calloc(m->groups * codes, sizeof *w->table);
+    if (!w->scale || !w->group || !w->codes || (m->groups <= cols / codes && !w->table)) return 0;
+    w->zero = w->scale + m->groups, w->products = w->zero + m->groups;
+    for (size_t c = 0; c < cols; c++) w->group[c] = m->order ? load_u32(m->order + 4 * c) : c / m->each;
+    return 1;
+}
+
+static float product(const RowOf *w, size_t group, size_t code) {
+    return (w->values[code] - w->zero[group]) * w->scale[group];
+}
+
+static void expand_row(RowOf *w, const Coded *m, size_t r, TensorType type, uint16_t *out) {
+    int bits = m->codes.bits;
+    size_t n = m->groups << bits, mask = ((size_t)1 << bits) - 1;
+    m->row(m, r, w->codes);
+    m->scale(m, r, w->scale, w->zero);
+    if (!w->table) {
+        for (size_t c = 0; c < m->cols; c++) w->products[c] = product(w, w->group[c], w->codes[c]);
+        quant_encode((int)type, out, w->products, m->cols);
+        return;
     }
-    free(v);
+    for (size_t i = 0; i < n; i++) w->products[i] = product(w, i >> bits, i & mask);
+    quant_encode((int)type, w->table, w->products, n);
+    for (size_t c = 0; c < m->cols; c++) out[c] = w->table[w->group[c] << bits | w->codes[c]];
+}
+
+int coded_expand(Expansion *x, Tensor *t, const Coded *m, TensorType type) {
+    size_t bytes;
+    RowOf w = {.scale = NULL};
+    uint16_t *out = expand_new(x, m->rows, m->cols, &bytes);
+    if (!out) return -ENOMEM;
+    int ready = row_init(&w, m);
+    for (size_t r = 0; ready && r < m->rows; r++) expand_row(&w, m, r, type, out + r * m->cols);
+    row_free(&w);
+    if (!ready) return weights_no_memory(x->w->path, x->err, x->errlen);
     expand_become(t, type, out, m->rows, m->cols);
     return 0;
 }

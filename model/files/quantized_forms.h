@@ -54,26 +54,34 @@ typedef struct {
     uint32_t more; /* is added to each word as it is read, */
     uint32_t one;  /* and this to each number, both modulo their sizes */
 } Stream;
-unsigned stream_code(const Stream *s, size_t line, size_t i);
+static inline unsigned stream_code(const Stream *s, size_t line, size_t i) {
+    size_t bit = i * (size_t)s->bits;
+    const uint8_t *word = s->words + 4 * (line * s->across + bit / 32 * s->along);
+    unsigned from = (unsigned)(bit % 32), mask = (1u << s->bits) - 1;
+    uint32_t code = (load_u32(word) + s->more) >> from;
+    if (from + (unsigned)s->bits > 32) code |= (load_u32(word + 4 * s->along) + s->more) << (32 - from);
+    return (code + s->one) & mask;
+}
 uint64_t packed_words(uint64_t n, int bits); /* of n numbers, n below 2^59 */
 
 /* A matrix [rows, cols]. */
 typedef struct Coded {
     size_t rows, cols, groups, each; /* groups of `each` columns have a scale and a zero .. */
     const uint8_t *order;            /* .. or column c is of group order[c], i32 [cols] */
-    Stream codes, zeros;
+    Stream codes, zeros;             /* codes.bits is always said */
     Grid scales;
     const Tensor *zero;
     float whole; /* FP4: what every scale is divided or multiplied by */
     int divides;
-    void (*values)(const struct Coded *m, size_t r, float *v);                /* codes of row r [cols] */
-    void (*scale)(const struct Coded *m, size_t r, float *scale, float *zero); /* of its groups [groups] */
+    void (*row)(const struct Coded *m, size_t r, uint8_t *codes);              /* [cols] */
+    void (*scale)(const struct Coded *m, size_t r, float *scale, float *zero); /* of row r's groups [groups] */
+    float (*value)(unsigned code);                                             /* NULL: the code itself */
 } Coded;
 
 /* m's columns are of the groups that `order` names, a tensor of i32 [cols], or NULL. 0, or -EINVAL and a line. */
 int coded_order(const Expansion *x, Coded *m, const Tensor *order);
 
-/* W[r][c] = (value - zero of its group) * scale, in float, rounded to `type`. */
+/* W[r][c] = (value of its code - zero of its group) * scale, in float, rounded to `type`. */
 int coded_expand(Expansion *x, Tensor *t, const Coded *m, TensorType type);
 
 #endif

@@ -50,8 +50,8 @@ static int find_groups(const Expansion *x, Coded *m) {
 
 static size_t awq_place(size_t r) { return r / 8 * 8 + r % 2 * 4 + r % 8 / 2; } /* where output r is */
 
-static void awq_values(const Coded *m, size_t r, float *v) {
-    for (size_t c = 0; c < m->cols; c++) v[c] = (float)stream_code(&m->codes, c, awq_place(r));
+static void awq_row(const Coded *m, size_t r, uint8_t *codes) {
+    for (size_t c = 0; c < m->cols; c++) codes[c] = (uint8_t)stream_code(&m->codes, c, awq_place(r));
 }
 
 static void awq_scale(const Coded *m, size_t r, float *scale, float *zero) {
@@ -61,7 +61,7 @@ static void awq_scale(const Coded *m, size_t r, float *scale, float *zero) {
 int awq_expand(Expansion *x, Tensor *t) {
     if (t->n_dims != 2 || t->size == 0) return expand_refuse(x, t, "quantized, and no matrix");
     size_t words = (size_t)t->shape[1];
-    Coded m = {.rows = 8 * words, .cols = (size_t)t->shape[0], .values = awq_values, .scale = awq_scale,
+    Coded m = {.rows = 8 * words, .cols = (size_t)t->shape[0], .row = awq_row, .scale = awq_scale,
                .codes = {t->data, words, 1, 4, 0, 0}, .zeros = {NULL, words, 1, 4, 0, 0}};
     int rc = find_parts(x, &m, t, words);
     if (rc == 0) rc = find_groups(x, &m);
@@ -70,8 +70,8 @@ int awq_expand(Expansion *x, Tensor *t) {
 
 /* ---- GPTQ ---- */
 
-static void gptq_values(const Coded *m, size_t r, float *v) {
-    for (size_t c = 0; c < m->cols; c++) v[c] = (float)stream_code(&m->codes, r, c);
+static void gptq_row(const Coded *m, size_t r, uint8_t *codes) {
+    for (size_t c = 0; c < m->cols; c++) codes[c] = (uint8_t)stream_code(&m->codes, r, c);
 }
 
 static void gptq_scale(const Coded *m, size_t r, float *scale, float *zero) { column_scale(m, r, r, scale, zero); }
@@ -91,7 +91,7 @@ int gptq_expand(Expansion *x, Tensor *t) {
     if (t->n_dims != 2 || t->size == 0) return expand_refuse(x, t, "quantized, and no matrix");
     uint64_t rows = t->shape[1], cols = t->shape[0] * 32 / (uint64_t)bits, zeros = packed_words(rows, bits);
     if (order && order->n_dims == 1) cols = order->shape[0];
-    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .values = gptq_values, .scale = gptq_scale,
+    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .row = gptq_row, .scale = gptq_scale,
                .codes = {t->data, 1, (size_t)rows, bits, 0, 0}, .zeros = zeros_of(x, (size_t)zeros, bits)};
     if (cols == 0 || packed_words(cols, bits) != t->shape[0])
         return expand_refuse(x, t, "not as many codes as its matrix has columns");
