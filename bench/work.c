@@ -21,11 +21,12 @@ static double bytes_of(const Matrix *w) {
     const BlockFormat *b = w->panels ? block_format((int)w->type) : NULL;
     if (b) {
         const QuantFormat *f = quant_format((int)w->type);
-        int scales = 2 + (f->block == 256 ? f->block / b->sub : 0), bytes = f->block * b->bits / 8;
+        int subs = f->block == 256 || b->mini ? f->block / b->sub : 0, bytes = f->block * b->bits / 8;
+        int scales = b->mini ? subs : 2 + subs;
         return (double)w->rows * (double)w->cols / f->block * (bytes + (1 + b->minima) * scales);
     }
-    double scales = w->scales ? (double)w->rows * (double)w->cols / w->group * (double)sizeof(float) : 0;
-    return (double)matrix_bytes(w) + scales;
+    double groups = w->type == TENSOR_I8_GROUPS ? (double)w->rows * (double)w->cols / w->group : 0;
+    return (double)matrix_bytes(w) + groups * (double)sizeof(float);
 }
 
 /* read: the share of it that is read, 1 but for an expert. */

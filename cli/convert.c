@@ -1,7 +1,7 @@
 /* cli/convert.c - the command convert: any model or checkpoint to GGUF or safetensors. --list goes to stdout,
  * everything else to stderr. */
 #include "tool.h"
-#include "model/files/fp8.h"
+#include "model/files/quantized.h"
 #include "weights-tools/mixture.h"
 #include "weights-tools/sidecars.h"
 #include "weights-tools/checkpoint/open.h"
@@ -203,9 +203,9 @@ static int to_safetensors(Job *j) {
     if (!make_config && (j->a->wish.roformer.mask || j->a->wish.roformer.pooler))
         rc = base_error(j->err, sizeof j->err, -EINVAL, "%s: --mask and --pooler: no config.json is made that could "
                         "say them", j->a->in);
-    if (rc == 0 && fp8_is(json_get(j->config.root, "quantization_config")))
-        rc = base_error(j->err, sizeof j->err, -EINVAL, "%s: its matrices of 8 bits become BF16, which its config.json "
-                        "does not say: name OUT.gguf", j->a->in);
+    if (rc == 0 && quantized_is(json_get(j->config.root, "quantization_config")))
+        rc = base_error(j->err, sizeof j->err, -EINVAL, "%s: its quantized matrices become floats, which its "
+                        "config.json does not say: name OUT.gguf", j->a->in);
     if (rc == 0 && (from_tf || make_config)) rc = describe(j);
     if (rc == 0 && make_config) {
         describe_config(&j->m, &text);

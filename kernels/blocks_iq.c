@@ -4,7 +4,8 @@
  * magnitudes, and signs stand beside it, in some formats seven for eight values, whose product is 1. IQ1's values are
  * -1, 0 and 1, an eighth more or less; so eight times that is a whole number, and d is divided by eight (halvings), as
  * it is where a scale has a half or a quarter. TQ: -1, 0 and 1, five to a byte or four. Panels (panel.h) have the code
- * of each value by itself, 2 to 4 bits, and take more memory than the file. Source: ggml; gguf package, quants.py. */
+ * of each value by itself, 2 to 4 bits, and take more memory than the file. Q1_0: -1 and 1. Q2_0: -1 to 2. Source:
+ * ggml; gguf package, quants.py. */
 #include "codes.h"
 #include "iq_grids.h"
 
@@ -17,6 +18,7 @@ const int8_t iq2_values[16] = {8, 25, 43, -8, -25, -43};
 const int8_t iq3_xxs_values[16] = {4, 12, 20, 28, 36, 44, 52, 62, -4, -12, -20, -28, -36, -44, -52, -62};
 const int8_t iq3_s_values[16] = {1, 3, 5, 7, 9, 11, 13, 15, -1, -3, -5, -7, -9, -11, -13, -15};
 const int8_t tq_values[16] = {-1, 0, 1, 2};
+const int8_t q1_values[16] = {-1, 1};
 
 #define EVERY_BYTE 0x0101010101010101u
 
@@ -169,6 +171,18 @@ static void codes_tq2_0(Codes *c, const uint8_t *block) {
     one_scale(c, block + 64);
 }
 
+/* d; a bit a value. */
+static void codes_q1_0(Codes *c, const uint8_t *block) {
+    one_scale(c, block);
+    for (int i = 0; i < 128; i++) c->q[i] = block[2 + i / 8] >> i % 8 & 1;
+}
+
+/* d; two bits a value. */
+static void codes_q2_0(Codes *c, const uint8_t *block) {
+    one_scale(c, block);
+    for (int i = 0; i < 64; i++) c->q[i] = block[2 + i / 4] >> i % 4 * 2 & 3;
+}
+
 const BlockFormat blocks_iq[] = {
     {TENSOR_IQ1_S, .sub = 32, .bits = 3, .values = iq1_values, .halvings = 3, .codes = codes_iq1_s},
     {TENSOR_IQ1_M, .sub = 16, .bits = 3, .values = iq1_values, .halvings = 3, .codes = codes_iq1_m},
@@ -179,6 +193,8 @@ const BlockFormat blocks_iq[] = {
     {TENSOR_IQ3_S, .sub = 32, .bits = 4, .values = iq3_s_values, .codes = codes_iq3_s},
     {TENSOR_TQ1_0, .sub = 32, .bits = 2, .values = tq_values, .codes = codes_tq1_0},
     {TENSOR_TQ2_0, .sub = 32, .bits = 2, .values = tq_values, .codes = codes_tq2_0},
+    {TENSOR_Q1_0, .sub = 32, .bits = 1, .values = q1_values, .codes = codes_q1_0},
+    {TENSOR_Q2_0, .sub = 32, .bits = 2, .values = tq_values, .codes = codes_q2_0},
     {0},
 };
 
@@ -192,5 +208,7 @@ const QuantFormat formats_iq[] = {
     {TENSOR_IQ3_S, "IQ3_S", 256, 110, codes_row, codes_dot},
     {TENSOR_TQ1_0, "TQ1_0", 256, 54, codes_row, codes_dot},
     {TENSOR_TQ2_0, "TQ2_0", 256, 66, codes_row, codes_dot},
+    {TENSOR_Q1_0, "Q1_0", 128, 18, codes_row, codes_dot},
+    {TENSOR_Q2_0, "Q2_0", 64, 18, codes_row, codes_dot},
     {0},
 };

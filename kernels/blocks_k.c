@@ -116,6 +116,19 @@ static void codes_mxfp4(Codes *c, const uint8_t *block) {
     block_nibbles(c->q, block + 1);
 }
 
+/* Four scales, each for 16 values: E4M3, whose sign is not read, and which is 0 where it would be NaN; nibbles of each
+ * sixteen: the first eight in the low halves. Source: ggml; NVIDIA's NVFP4. */
+static void codes_nvfp4(Codes *c, const uint8_t *block) {
+    for (int s = 0; s < 4; s++) {
+        const uint8_t *pairs = block + 4 + 8 * s;
+        c->sc[s] = (int8_t)(block[s] == 0x7f ? 0 : block[s] & 0x7f);
+        for (int i = 0; i < 8; i++) {
+            c->q[16 * s + i] = pairs[i] & 15;
+            c->q[16 * s + 8 + i] = pairs[i] >> 4;
+        }
+    }
+}
+
 const int8_t mxfp4_values[16] = {0, 1, 2, 3, 4, 6, 8, 12, 0, -1, -2, -3, -4, -6, -8, -12}; /* twice E2M1 */
 const int8_t iq4_values[16] = {-127, -104, -83, -65, -49, -35, -22, -10, 1, 13, 25, 38, 53, 69, 89, 113};
 
@@ -128,6 +141,7 @@ const BlockFormat blocks_k[] = {
     {TENSOR_IQ4_NL, .sub = 32, .bits = 4, .values = iq4_values, .codes = block_codes_q4_0},
     {TENSOR_IQ4_XS, .sub = 32, .bits = 4, .values = iq4_values, .codes = codes_iq4_xs},
     {TENSOR_MXFP4, .sub = 32, .bits = 4, .values = mxfp4_values, .wide = 1, .codes = codes_mxfp4},
+    {TENSOR_NVFP4, .sub = 16, .bits = 4, .values = mxfp4_values, .mini = 1, .codes = codes_nvfp4},
     {0},
 };
 
@@ -140,5 +154,6 @@ const QuantFormat formats_k[] = {
     {TENSOR_IQ4_NL, "IQ4_NL", 32, 18, codes_row, codes_dot},
     {TENSOR_IQ4_XS, "IQ4_XS", 256, 136, codes_row, codes_dot},
     {TENSOR_MXFP4, "MXFP4", 32, 17, codes_row, codes_dot},
+    {TENSOR_NVFP4, "NVFP4", 64, 36, codes_row, codes_dot},
     {0},
 };

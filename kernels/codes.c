@@ -15,6 +15,15 @@ float block_d(const BlockFormat *f, uint16_t d) {
     return f->wide ? bf16_to_f32(d) : f16_to_f32(d) / (float)(1 << f->halvings);
 }
 
+float matrix_scale(const Matrix *m, size_t r) {
+    return m->scales ? load_f32((const uint8_t *)m->scales + r / (size_t)m->group * 4) : 1;
+}
+
+/* Of sub-block s of a block in row r. */
+static float scale_of(const Matrix *m, size_t r, const BlockFormat *b, const Codes *c, int s) {
+    return b->mini ? matrix_scale(m, r) * minifloat(c->sc[s]) : block_d(b, c->d) * (float)c->sc[s];
+}
+
 int code_value(const BlockFormat *f, int code) { return f->values ? f->values[code] : code - f->zero; }
 
 static const uint8_t *row_of(const Matrix *m, const QuantFormat *f, size_t r) {
@@ -28,15 +37,15 @@ void codes_row(float *out, const Matrix *m, size_t r) {
     Codes c;
     for (size_t at = 0; at < m->cols; at += (size_t)f->block, block += f->bytes, out += f->block) {
         b->codes(&c, block);
-        float d = block_d(b, c.d), dmin = b->minima ? f16_to_f32(c.dmin) : 0;
+        float dmin = b->minima ? f16_to_f32(c.dmin) : 0;
         for (int s = 0; s < f->block / b->sub; s++) {
-            float scale = d * (float)c.sc[s], minimum = b->minima ? dmin * (float)c.mn[s] : 0;
+            float scale = scale_of(m, r, b, &c, s), minimum = b->minima ? dmin * (float)c.mn[s] : 0;
             for (int i = s * b->sub; i < (s + 1) * b->sub; i++) out[i] = scale * (float)code_value(b, c.q[i]) - minimum;
         }
     }
 }
 
-/* Of each sub-block  d * sc * scale_x * (sum of q_w q_x, exact)  -  dmin * mn * scale_x * (sum of q_x). */
+/* Of each sub-block  scale * scale_x * (sum of q_w q_x, exact)  -  dmin * mn * scale_x * (sum of q_x). */
 float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale) {
     const QuantFormat *f = quant_format(m->type);
     const BlockFormat *b = block_format(m->type);
@@ -53,7 +62,7 @@ float codes_dot(const Matrix *m, size_t r, const int8_t *q, const float *scale) 
                 isum += code_value(b, c.q[s * b->sub + j]) * x[j];
                 xsum += x[j];
             }
-            sum += block_d(b, c.d) * (float)c.sc[s] * sx * (float)isum;
+            sum += scale_of(m, r, b, &c, s) * sx * (float)isum;
             if (b->minima) sum -= f16_to_f32(c.dmin) * (float)c.mn[s] * (sx * (float)xsum);
         }
     }

@@ -1,8 +1,8 @@
 /* kernels/formats.c - the table of all formats: those that are computed with, and those that are known by name and size
  * only.
  *
- * Source: GGML_QUANT_SIZES of the gguf package 0.19.0, the ids that ggml.h gives out today; ids it has retired (4, 5,
- * 31 .. 33, 36 .. 38) are left out and so are refused. */
+ * Source: GGML_QUANT_SIZES of the gguf package 0.19.0, and ggml-common.h for Q2_0; the ids that ggml.h gives out today:
+ * those it has retired (4, 5, 31 .. 33, 36 .. 38) are left out and so are refused. */
 #include "codes.h"
 
 static const QuantFormat by_name[] = {
@@ -13,8 +13,6 @@ static const QuantFormat by_name[] = {
     {.id = 26, .name = "I32", .block = 1, .bytes = 4},
     {.id = 27, .name = "I64", .block = 1, .bytes = 8},
     {.id = 28, .name = "F64", .block = 1, .bytes = 8},
-    {.id = 40, .name = "NVFP4", .block = 64, .bytes = 36},
-    {.id = 41, .name = "Q1_0", .block = 128, .bytes = 18},
     {0},
 };
 

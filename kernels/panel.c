@@ -14,12 +14,17 @@ int panel_fits(const Matrix *w) {
     return is_groups(w) ? w->group % Q_BLOCK == 0 : block_format(w->type) != NULL;
 }
 
+/* Scales of their own that 32 columns have in a panel: whole numbers of K formats, floats of 8 bits. */
+static size_t subs_of(const QuantFormat *f, const BlockFormat *b) {
+    return b && (f->block == 256 || b->mini) ? Q_BLOCK / (size_t)b->sub : 0;
+}
+
 PanelShape panel_shape(const Matrix *w, int lanes) {
     const QuantFormat *f = quant_format(w->type);
     const BlockFormat *b = block_format(w->type);
     size_t L = (size_t)lanes, blocks = w->cols / Q_BLOCK;
-    size_t scales = is_groups(w) ? 4 * blocks : 2 * (w->cols / (size_t)f->block);
-    size_t bits = is_groups(w) ? 8 : (size_t)b->bits, subs = f->block == 256 ? w->cols / (size_t)b->sub : 0;
+    size_t scales = is_groups(w) ? 4 * blocks : b->mini ? 4 : 2 * (w->cols / (size_t)f->block);
+    size_t bits = is_groups(w) ? 8 : (size_t)b->bits, subs = blocks * subs_of(f, b);
     int minima = b && b->minima;
     PanelShape s = {.lanes = lanes, .blocks = blocks, .line_bytes = 4 * L * bits};
     s.dmin = s.d + scales * L;
@@ -79,19 +84,21 @@ static void fill_plain(uint8_t *out, const PanelShape *s, const QuantFormat *f, 
     }
 }
 
-/* Row r of the panel, `row` in the file. */
-static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, const uint8_t *row, size_t r) {
+/* Row r of the panel, `row` in the file; scale: a mini format's d. */
+static void fill_row(uint8_t *out, const PanelShape *s, const QuantFormat *f, const uint8_t *row, float scale,
+                     size_t r) {
     size_t L = (size_t)s->lanes, per = (size_t)f->block / Q_BLOCK;
     const BlockFormat *form = block_format(f->id);
-    size_t subs = f->block == 256 ? Q_BLOCK / (size_t)form->sub : 0;
+    size_t subs = subs_of(f, form);
     Codes c;
     if (form->plain) {
         fill_plain(out, s, f, form, row, r);
         return;
     }
+    if (form->mini) memcpy(out + s->d + 4 * r, &scale, 4);
     for (size_t b = 0; b < s->blocks; b += per, row += f->bytes) {
         form->codes(&c, row);
-        memcpy(out + s->d + (b / per * L + r) * 2, &c.d, 2);
+        if (!form->mini) memcpy(out + s->d + (b / per * L + r) * 2, &c.d, 2);
         if (form->minima) memcpy(out + s->dmin + (b / per * L + r) * 2, &c.dmin, 2);
         for (size_t i = 0; i < per * subs; i++) {
             out[s->sc + (b * subs + i) * L + r] = (uint8_t)c.sc[i];
@@ -120,7 +127,9 @@ void panel_fill(uint8_t *out, const Matrix *w, const PanelShape *s, size_t i) {
     if (first + (size_t)s->lanes > w->rows) memset(out, 0, s->size);
     for (size_t r = 0; r < (size_t)s->lanes && first + r < w->rows; r++)
         if (is_groups(w)) fill_groups(out, s, w, first + r, r);
-        else fill_row(out, s, f, (const uint8_t *)w->data + (first + r) * row_bytes, r);
+        else
+            fill_row(out, s, f, (const uint8_t *)w->data + (first + r) * row_bytes,
+                     MINI_SCALE * matrix_scale(w, first + r), r);
 }
 
 TokenTile token_tile(size_t t, size_t n, size_t widest) {

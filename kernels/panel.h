@@ -10,12 +10,14 @@
  *             2-bit plane, 2 lines: lines 0 .. 3 in the first, 4 .. 7 in the second, lowest bits first
  *             1-bit plane, 1 line: line j in bit j
  *             5 bits: planes 4, 1; 6 bits: 4, 2; 3 bits: 2, 1. The lowest bits of a code are in the first plane.
- *     d       scales, half precision (int8 groups: f32), lanes side by side; one for 32 columns, K formats: for 256
+ *     d       scales, half precision (int8 groups, NVFP4: f32), lanes side by side; one for 32 columns, or as many as
+ *             share it: K formats 256, Q1_0 128, Q2_0 64, NVFP4 all
  *     dmin    formats with minima: the same
- *     sc, mn  K formats: whole numbers a sub-block, int8, lanes side by side: [blocks of 32][32/sub][lanes]
+ *     sc, mn  K formats: whole numbers a sub-block, int8, lanes side by side: [blocks of 32][32/sub][lanes]; NVFP4:
+ *             floats of 8 bits
  *
- * A panel takes as many bytes as its rows in the file, but for the six-bit scales of Q3_K, Q4_K and Q5_K (4 and 2 %
- * more), and but for IQ1 to IQ3 and TQ, whose values lie here one by one, in 2 to 4 bits. */
+ * A panel takes as many bytes as its rows in the file (NVFP4: four more each), but for the six-bit scales of Q3_K, Q4_K
+ * and Q5_K (4 and 2 % more), and but for IQ1 to IQ3 and TQ, whose values lie here one by one, in 2 to 4 bits. */
 #ifndef PANEL_H
 #define PANEL_H
 

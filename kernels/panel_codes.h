@@ -8,19 +8,22 @@
 #include "panel.h"
 
 /* What codes stand for, where that is no straight line: a table of sixteen. */
-enum { VALUES_IQ4 = 1, VALUES_MXFP4, VALUES_IQ1, VALUES_IQ2, VALUES_IQ3_XXS, VALUES_IQ3_S, VALUES_TQ, N_VALUES };
+enum { VALUES_IQ4 = 1, VALUES_MXFP4, VALUES_IQ1, VALUES_IQ2, VALUES_IQ3_XXS, VALUES_IQ3_S, VALUES_TQ, VALUES_Q1,
+       N_VALUES };
 
 INLINE const int8_t *value_table(int values) {
     static const int8_t *const tables[N_VALUES] = {
         [VALUES_IQ4] = iq4_values, [VALUES_MXFP4] = mxfp4_values, [VALUES_IQ1] = iq1_values, [VALUES_IQ2] = iq2_values,
-        [VALUES_IQ3_XXS] = iq3_xxs_values, [VALUES_IQ3_S] = iq3_s_values, [VALUES_TQ] = tq_values};
+        [VALUES_IQ3_XXS] = iq3_xxs_values, [VALUES_IQ3_S] = iq3_s_values, [VALUES_TQ] = tq_values,
+        [VALUES_Q1] = q1_values};
     return tables[values];
 }
 
 /* A block format as constants: shift = log2 of its zero, 0: none. super: K formats, whose scales are d * sc, and d is
- * divided by 2^halvings. wide: scales are bfloat16. */
+ * divided by 2^halvings; otherwise 2^together blocks share d. wide: scales are bfloat16; mini: floats of 8 bits, times
+ * a row's own. */
 typedef struct {
-    int bits, sub, shift, minima, super, values, groups, wide, halvings;
+    int bits, sub, shift, minima, super, values, groups, wide, halvings, together, mini;
 } Form;
 
 INLINE Line line_at(const uint8_t *lines, int j);
@@ -57,8 +60,9 @@ INLINE Vec super_d(Form f, const uint8_t *d) {
 INLINE Vec scales_at(Form f, const uint8_t *panel, size_t d, size_t sc, size_t b, int h) {
     if (f.groups) return vec_load(panel + d + b * 4 * VEC);
     if (f.wide) return vec_load_bf16(panel + d + b * 2 * VEC);
-    if (!f.super) return vec_load_half(panel + d + b * 2 * VEC);
     size_t i = b * (size_t)(Q_BLOCK / f.sub) + (size_t)h;
+    if (f.mini) return vec_mul(vec_load(panel + d), vec_load_mini(panel + sc + i * VEC));
+    if (!f.super) return vec_load_half(panel + d + (b >> f.together) * 2 * VEC);
     return vec_mul(super_d(f, panel + d + b / 8 * 2 * VEC), vec_load_bytes(panel + sc + i * VEC));
 }
 

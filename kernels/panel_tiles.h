@@ -190,6 +190,15 @@ NOINLINE void matmul_iq4_nl(const PanelJob *p) {
 NOINLINE void matmul_mxfp4(const PanelJob *p) {
     matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = VALUES_MXFP4, .wide = 1}, p);
 }
+NOINLINE void matmul_nvfp4(const PanelJob *p) {
+    matmul_form((Form){.bits = 4, .sub = 16, .shift = 7, .values = VALUES_MXFP4, .mini = 1}, p);
+}
+NOINLINE void matmul_q1_0(const PanelJob *p) {
+    matmul_form((Form){.bits = 1, .sub = 32, .shift = 7, .values = VALUES_Q1, .together = 2}, p);
+}
+NOINLINE void matmul_q2_0(const PanelJob *p) {
+    matmul_form((Form){.bits = 2, .sub = 32, .shift = 7, .values = VALUES_TQ, .together = 1}, p);
+}
 NOINLINE void matmul_iq4_xs(const PanelJob *p) {
     matmul_form((Form){.bits = 4, .sub = 32, .shift = 7, .values = VALUES_IQ4, .super = 1}, p);
 }
@@ -223,6 +232,9 @@ INLINE void matmul_blocks(const PanelJob *p) {
     case TENSOR_IQ4_NL: matmul_iq4_nl(p); break;
     case TENSOR_IQ4_XS: matmul_iq4_xs(p); break;
     case TENSOR_MXFP4: matmul_mxfp4(p); break;
+    case TENSOR_NVFP4: matmul_nvfp4(p); break;
+    case TENSOR_Q1_0: matmul_q1_0(p); break;
+    case TENSOR_Q2_0: matmul_q2_0(p); break;
     case TENSOR_IQ1_S: matmul_iq1_s(p); break;
     case TENSOR_IQ1_M: matmul_iq1_m(p); break;
     case TENSOR_IQ2_XXS: matmul_iq2_xxs(p); break;

@@ -10,9 +10,9 @@ typedef enum {
     TENSOR_F32 = 0, TENSOR_F16 = 1, TENSOR_BF16 = 30,
     TENSOR_Q4_0 = 2, TENSOR_Q4_1 = 3, TENSOR_Q5_0 = 6, TENSOR_Q5_1 = 7, TENSOR_Q8_0 = 8,  /* blocks of 32 */
     TENSOR_Q2_K = 10, TENSOR_Q3_K = 11, TENSOR_Q4_K = 12, TENSOR_Q5_K = 13, TENSOR_Q6_K = 14, /* of 256 */
-    TENSOR_IQ4_NL = 20, TENSOR_IQ4_XS = 23, TENSOR_MXFP4 = 39, /* of 32, of 256, of 32 */
+    TENSOR_IQ4_NL = 20, TENSOR_IQ4_XS = 23, TENSOR_MXFP4 = 39, TENSOR_NVFP4 = 40, /* of 32, of 256, of 32, of 64 */
     TENSOR_IQ2_XXS = 16, TENSOR_IQ2_XS = 17, TENSOR_IQ3_XXS = 18, TENSOR_IQ1_S = 19, TENSOR_IQ3_S = 21, /* of 256 */
-    TENSOR_IQ2_S = 22, TENSOR_IQ1_M = 29, TENSOR_TQ1_0 = 34, TENSOR_TQ2_0 = 35,
+    TENSOR_IQ2_S = 22, TENSOR_IQ1_M = 29, TENSOR_TQ1_0 = 34, TENSOR_TQ2_0 = 35, TENSOR_Q1_0 = 41, TENSOR_Q2_0 = 42,
     TENSOR_I8_GROUPS = 1000, /* int8 values, then one f32 scale for each group of values, in an array of its own */
 } TensorType;
 
@@ -22,10 +22,10 @@ enum { Q_BLOCK = 32 }; /* activations that share a scale where they meet a block
  * data may be unaligned (safetensors promises no alignment). */
 typedef struct {
     TensorType type;
-    int group;          /* TENSOR_I8_GROUPS: values a scale; otherwise 0 */
+    int group;          /* TENSOR_I8_GROUPS: values a scale; TENSOR_NVFP4 with scales: rows a scale; otherwise 0 */
     size_t rows, cols;
     const void *data;
-    const void *scales; /* TENSOR_I8_GROUPS: f32 [rows*cols/group]; otherwise NULL */
+    const void *scales; /* TENSOR_I8_GROUPS: f32 [rows*cols/group]; TENSOR_NVFP4: f32 [rows/group]; or NULL */
     const void *panels; /* the same once more, repacked for a row of kernels (panel.h), or NULL */
 } Matrix;
 

@@ -26,6 +26,7 @@ INLINE Vec vec_load(const void *p);
 INLINE Vec vec_load_half(const void *p);
 INLINE Vec vec_load_bf16(const void *p);
 INLINE Vec vec_load_bytes(const void *p); /* signed */
+INLINE Vec vec_load_mini(const void *p);  /* bytes, bits 7 to 13 of half precision */
 INLINE Vec vec_pin(Vec v); /* v, in a register, now: gcc would load it again for each use */
 INLINE void vec_store(float *p, Vec v);
 INLINE void vec_store_half(uint16_t *p, Vec v); /* to nearest, ties to even; NaN stays */

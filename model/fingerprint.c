@@ -27,6 +27,7 @@ static void mix_in_tensor(uint64_t *hash, const Tensor *t) {
     mix_in_text(hash, t->name);
     mix_in(hash, &t->type, sizeof t->type);
     mix_in(hash, t->shape, (size_t)t->n_dims * sizeof *t->shape);
+    if (t->type == TENSOR_NVFP4 && t->scales) mix_in(hash, t->scales, 4 * (t->n_dims == 3 ? (size_t)t->shape[0] : 1));
     if (t->size <= SAMPLES * SAMPLE) mix_in(hash, t->data, t->size);
     else
         for (size_t i = 0; i < SAMPLES; i++) mix_in(hash, t->data + (t->size - SAMPLE) / (SAMPLES - 1) * i, SAMPLE);

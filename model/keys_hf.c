@@ -3,7 +3,7 @@
 #include "base/paths.h"
 #include "family.h"
 #include "keys_more.h"
-#include "model/files/fp8.h"
+#include "model/files/quantized.h"
 #include "model/layers/layers.h"
 #include "notes.h"
 
@@ -265,11 +265,12 @@ static void parts(KeyReader *r, Config *c, const DecoderDefaults *a) {
 }
 
 static void quantized(KeyReader *r, const DecoderDefaults *a) {
-    const JsonValue *blocks = fp8_config(r->w);
+    const JsonValue *blocks = quantized_config(r->w);
     int mxfp4 = a && a->mxfp4 && json_is(json_get(blocks, "quant_method"), "mxfp4");
-    if (!json_absent(blocks) && !fp8_is(blocks) && !mxfp4)
+    if (!json_absent(blocks) && !quantized_is(blocks) && !mxfp4)
         key_complain(r, "quantization_config",
-                     "only FP8 and gpt-oss's MXFP4 are read of quantized weights; use the original or a GGUF");
+                     "this kind of quantized weights is not read (FP8, compressed-tensors, NVFP4, AWQ's gemm, GPTQ and "
+                     "gpt-oss's MXFP4 are); use the original or a GGUF");
 }
 
 /* A LLaMA's, Mistral's or Qwen's. */

@@ -115,7 +115,7 @@ static int is_computed_with(const Tensor *t) {
 
 static Matrix matrix_of(const Tensor *t) {
     return (Matrix){.type = (TensorType)t->type, .rows = (size_t)t->shape[0], .cols = (size_t)t->shape[1],
-                    .data = t->data};
+                    .data = t->data, .scales = t->scales, .group = t->group};
 }
 
 /* 0 where B A can be added to t. */
@@ -154,6 +154,7 @@ static int merge(Adapter *a, Tensor *t, const Tensor *down, const Tensor *up, ch
             }
         }
         t->type = TENSOR_F32, t->type_name = "F32", t->data = (const uint8_t *)out, t->size = n * sizeof *out;
+        t->scales = NULL, t->group = 0;
         a->n_merged++, a->bytes += t->size;
     }
     rc = out && thin && rows ? 0 : weights_no_memory(a->file.path, err, errlen);

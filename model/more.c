@@ -156,7 +156,8 @@ static void note_unused(Model *m) {
                      first);
 }
 
-/* llama.cpp computes with these wherever they stand, in blocks that draft, too: without them logits would be others. */
+/* llama.cpp computes with these wherever they stand, in blocks that draft, too: without them logits would be others.
+ * (NVFP4's are its matrices' by now: gguf_scales.h.) */
 static int check_unused(const Model *m, char *err, size_t errlen) {
     const Weights *w = &m->weights;
     for (size_t i = 0; i < w->n_tensors && w->format == FORMAT_GGUF; i++) {

@@ -360,7 +360,7 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
     {"longrope", "\"long_factor\": [", "\"attention_factor\": 0, \"long_factor\": [",
      "attention_factor: must be above 0"},
     {"gpt_oss_mxfp4", "\"quant_method\": \"mxfp4\"", "\"quant_method\": \"awq\"",
-     "quantization_config: only FP8 and gpt-oss's MXFP4 are read of quantized weights"},
+     "quantization_config: this kind of quantized weights is not read"},
     {"gqa", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"gelu\"", "hidden_act: only silu is known here"},
     {"ministral3", "\"llama_4_scaling_beta\": 0.3", "\"llama_4_scaling_beta\": \"0.3\"",
      "llama_4_scaling_beta: must be a number"},

@@ -145,6 +145,8 @@ static const Job showing[] = {
     {"inspect", "inspect $M/m.gguf --json", NULL, NULL},
     {"inspect, a folder", "inspect $M/hf", NULL, NULL},
     {"inspect, 8 bits with scales", "inspect $G/../fp8/block", NULL, NULL},
+    {"convert --list, 8 bits with scales", "convert --list $G/../fp8/block", NULL, NULL},
+    {"convert --list, packed codes", "convert --list $G/../packed/gptq", NULL, NULL},
     {"inspect, a checkpoint", "inspect $G/v1.bin", NULL, NULL},
     {0},
 };

@@ -1,44 +1,29 @@
-/* tests/test_fp8.c - Hugging Face's matrices of 8 bits with scales (model/files/fp8.h), held against what transformers
+/* tests/test_fp8.c - Hugging Face's matrices of 8 bits with scales (model/files/fp8.c), held against what transformers
  * and compressed-tensors make of them (tests/oracle/fp8.py), bit for bit: both round one product to BF16. */
 #include "decoder_files.h"
-#include "model/files/weights.h"
+#include "expanded_files.h"
 #include "program.h"
 #include "reader_files.h"
 #include "test.h"
 
-#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
 #define GOLDEN "tests/golden/fp8/"
 
-/* path as a model computes with it. */
-static int open_expanded(Weights *w, const char *path, char *err, size_t errlen) {
-    int rc = weights_open(w, path, err, errlen);
-    return rc ? rc : weights_expand(w, err, errlen);
-}
-
 static const char *const layouts[] = {"block", "packed_block", "packed_row", "packed_one", "fbgemm", "modelopt",
                                       "codes"};
 
 static void test_values(void) {
-    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) {
-        char err[300] = "";
-        Weights w;
-        int rc = open_expanded(&w, test_in(GOLDEN, layouts[i]), err, sizeof err);
-        const Tensor *a = rc ? NULL : weights_find(&w, "a.weight"), *b = rc ? NULL : weights_find(&w, "a.expected");
-        int same = a && b && a->type == TENSOR_BF16 && a->size == b->size && memcmp(a->data, b->data, a->size) == 0;
-        if (!same || w.n_tensors != 2) decoder_fail(layouts[i], "is not what was expected", err);
-        weights_close(&w);
-    }
+    for (size_t i = 0; i < sizeof layouts / sizeof *layouts; i++) expanded_as_expected(GOLDEN, layouts[i]);
 }
 
 static void test_nan(void) {
     char err[300];
     float v[2];
     Weights w;
-    CHECK(open_expanded(&w, GOLDEN "nan", err, sizeof err) == 0);
+    CHECK(expanded_open(&w, GOLDEN "nan", err, sizeof err) == 0);
     const Tensor *t = weights_find(&w, "a.weight");
     CHECK(t && t->type == TENSOR_BF16);
     if (t) matrix_floats(v, &(Matrix){.type = TENSOR_BF16, .rows = 1, .cols = 2, .data = t->data}, 0, 2);
@@ -46,15 +31,8 @@ static void test_nan(void) {
     weights_close(&w);
 }
 
-static const char *copied(const char *layout, const char *name) {
-    const char *folder = test_folder(name);
-    CHECK(file_copy(test_in(test_in(GOLDEN, layout), "config.json"), test_in(folder, "config.json")));
-    CHECK(file_copy(test_in(test_in(GOLDEN, layout), "model.safetensors"), test_in(folder, "model.safetensors")));
-    return folder;
-}
-
 static void test_refused(void) {
-    static const struct { const char *layout, *file, *from, *to, *line; } rows[] = {
+    static const ExpandRefusal rows[] = {
         {"block", "model.safetensors", "a.weight_scale_inv", "a.weight_scales", "F8_E4M3, and no scales beside it"},
         {"block", "model.safetensors", "\"shape\":[3,3]", "\"shape\":[9,1]", "no scales that fit its matrix"},
         {"block", "model.safetensors", "\"shape\":[3,3]", "\"shape\":[9]", "no scales that fit its matrix"},
@@ -71,30 +49,22 @@ static void test_refused(void) {
         {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"F8_E4M3\",\"shape\":[4,8,8]",
          "F8_E4M3, and no matrix"},
         {"codes", "model.safetensors", "\"F8_E4M3\",\"shape\":[16,16]", "\"I8\",\"shape\":[16,16]",
-         "has scales beside it, and is not F8_E4M3"}};
-    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
-        const char *folder = copied(rows[i].layout, "fp8-refused");
-        folder_change(folder, rows[i].file, rows[i].from, rows[i].to);
-        char err[300] = "";
-        Weights w;
-        if (open_expanded(&w, folder, err, sizeof err) != -EINVAL || !strstr(err, rows[i].line) || strchr(err, '\n'))
-            decoder_fail(rows[i].layout, rows[i].to, err);
-        weights_close(&w);
-    }
+         "has scales beside it, and no type that is read so"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) expanded_refused(GOLDEN, &rows[i]);
 }
 
 /* One that is none of those that are known: its matrices stay as they are, which no model is computed with. */
 static void test_other_methods(void) {
     static const char *const others[][3] = {
-        {"packed_row", "float-quantized", "pack-quantized"},
+        {"packed_row", "float-quantized", "marlin-24"},
         {"packed_row", "\"format\"", "\"transform_config\": {\"a\": 1}, \"format\""},
-        {"modelopt", "\"FP8\"", "\"NVFP4\""}, {"block", "\"fp8\"", "\"awq\""}};
+        {"modelopt", "\"FP8\"", "\"W4A8_AWQ\""}, {"block", "\"fp8\"", "\"awq\""}};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const char *folder = copied(others[i][0], "fp8-other");
+        const char *folder = expanded_copy(GOLDEN, others[i][0], "fp8-other");
         char err[300];
         Weights w;
         folder_change(folder, "config.json", others[i][1], others[i][2]);
-        CHECK(open_expanded(&w, folder, err, sizeof err) == 0);
+        CHECK(expanded_open(&w, folder, err, sizeof err) == 0);
         const Tensor *t = weights_find(&w, "a.weight");
         if (!t || t->type >= 0) decoder_fail(others[i][0], "is read all the same:", others[i][2]);
         weights_close(&w);
@@ -102,7 +72,7 @@ static void test_other_methods(void) {
 }
 
 static void test_truncated(void) {
-    const char *folder = copied("block", "fp8-cut"), *path = test_in(folder, "model.safetensors");
+    const char *folder = expanded_copy(GOLDEN, "block", "fp8-cut"), *path = test_in(folder, "model.safetensors");
     size_t size = 0;
     char *bytes = file_read(path, &size);
     for (size_t n = 0; bytes && n < size; n++) {
@@ -114,18 +84,9 @@ static void test_truncated(void) {
 
 /* ---- a whole model ---- */
 
-static void put_entry(Bytes *header, const char *name, const char *dtype, const Tensor *t, size_t begin, size_t bytes) {
-    char entry[400], shape[40] = "";
-    for (int d = 0; d < t->n_dims; d++)
-        snprintf(shape + strlen(shape), 20, "%s%d", d ? "," : "", (int)t->shape[d]);
-    snprintf(entry, sizeof entry, "%s\"%s\":{\"dtype\":\"%s\",\"shape\":[%s],\"data_offsets\":[%zu,%zu]}",
-             header->n ? "," : "{", name, dtype, shape, begin, begin + bytes);
-    bytes_put(header, entry, strlen(entry));
-}
-
 /* w's tensors as a file: each layer's matrices of 8 bits, with a scale of 1/64, where codes is set. */
 static void write_model(const char *path, const Weights *w, int codes) {
-    Bytes header = {0}, data = {0}, file = {0};
+    Bytes header = {0}, data = {0};
     for (size_t i = 0; i < w->n_tensors; i++) {
         const Tensor *t = &w->tensors[i], one = {.n_dims = 0};
         char scale[TENSOR_NAME + 16];
@@ -133,14 +94,11 @@ static void write_model(const char *path, const Weights *w, int codes) {
         int coded = codes && t->n_dims == 2 && strstr(t->name, "_proj");
         for (size_t k = 0; coded && k < t->size / 2; k++) bytes_u8(&data, (unsigned)(name_hash(t->name, k) % 64 * 2));
         if (!coded) bytes_put(&data, t->data, t->size);
-        put_entry(&header, t->name, coded ? "F8_E4M3" : t->type_name, t, begin, data.n - begin);
+        expanded_entry(&header, t->name, coded ? "F8_E4M3" : t->type_name, t, begin, data.n - begin);
         snprintf(scale, sizeof scale, "%s_scale_inv", t->name);
-        if (coded) bytes_f32(&data, 1 / 64.0f), put_entry(&header, scale, "F32", &one, data.n - 4, 4);
+        if (coded) bytes_f32(&data, 1 / 64.0f), expanded_entry(&header, scale, "F32", &one, data.n - 4, 4);
     }
-    bytes_put(&header, "}", 1);
-    bytes_u64(&file, header.n), bytes_put(&file, header.data, header.n), bytes_put(&file, data.data, data.n);
-    file_write(path, file.data, file.n);
-    free(header.data), free(data.data), free(file.data);
+    expanded_write(path, &header, &data);
 }
 
 /* The same logits, from the folder and from what convert makes of it, as from a folder of what was read. */
@@ -156,7 +114,7 @@ static void test_model(void) {
     CHECK(file_copy(test_in(from, "config.json"), test_in(folder, "config.json")));
     CHECK(run("logits %s --ids 1,5,9", folder) == 1); /* no config says what the scales are */
     folder_change(folder, "config.json", "{", "{\"quantization_config\": {\"quant_method\": \"fp8\"},");
-    CHECK(open_expanded(&w, folder, err, sizeof err) == 0);
+    CHECK(expanded_open(&w, folder, err, sizeof err) == 0);
     write_model(test_in(from, "model.safetensors"), &w, 0);
     weights_close(&w);
     CHECK(run("logits %s --ids 1,5,9", from) == 0);

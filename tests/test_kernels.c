@@ -65,12 +65,15 @@ static const struct {
     {TENSOR_Q5_K, 0, 2},  {TENSOR_Q6_K, 208, -1}, {TENSOR_IQ4_NL, 0, -1}, {TENSOR_IQ4_XS, 0, -1},
     {TENSOR_IQ1_S, 0, -1}, {TENSOR_IQ2_XXS, 0, -1}, {TENSOR_IQ2_XS, 0, -1}, {TENSOR_IQ2_S, 0, -1},
     {TENSOR_IQ3_XXS, 0, -1}, {TENSOR_IQ3_S, 0, -1}, {TENSOR_TQ1_0, 52, -1}, {TENSOR_TQ2_0, 64, -1},
+    {TENSOR_Q1_0, 0, -1}, {TENSOR_Q2_0, 0, -1},
 };
 
 static void random_halves(TensorType type, uint8_t *p, size_t n) {
     const QuantFormat *f = quant_format(type);
     for (size_t b = 0; type == TENSOR_MXFP4 && b < n / (size_t)f->block; b++) /* an exponent of 128 less */
         p[b * (size_t)f->bytes] = (uint8_t)(118 + random_u32() % 8);
+    for (size_t b = 0; type == TENSOR_NVFP4 && b < n / 16; b++) /* its exponent is 7 more, 0 for subnormal ones */
+        p[b / 4 * 36 + b % 4] = (uint8_t)(random_u32() % 40);
     for (size_t b = 0; type == TENSOR_IQ1_M && b < n / (size_t)f->block; b++) { /* d in the upper nibbles of four */
         uint16_t d = f16_of(ldexpf(1, -(int)(random_u32() % 8) - 4));
         for (int i = 0; i < 4; i++) {
@@ -84,6 +87,12 @@ static void random_halves(TensorType type, uint8_t *p, size_t n) {
                 uint16_t d = f16_of(ldexpf(1, -(int)(random_u32() % 8) - 4));
                 memcpy(p + b * (size_t)f->bytes + (minimum ? halves[i].dmin : halves[i].d), &d, 2);
             }
+}
+
+static void random_scales(Random *r, size_t n, float most) {
+    r->raw_scales = malloc(4 * n + 1);
+    for (size_t i = 0; i < n; i++) memcpy(r->raw_scales + 1 + 4 * i, &(float){random_float() * most}, 4);
+    r->m.scales = r->raw_scales + 1;
 }
 
 static Random random_matrix(TensorType type, int group, size_t rows, size_t cols) {
@@ -102,12 +111,8 @@ static Random random_matrix(TensorType type, int group, size_t rows, size_t cols
         }
     random_halves(type, p, n);
     r.m.data = p;
-    if (type == TENSOR_I8_GROUPS) {
-        r.raw_scales = malloc(n / (size_t)group * 4 + 1);
-        for (size_t i = 0; i < n / (size_t)group; i++)
-            memcpy(r.raw_scales + 1 + 4 * i, &(float){random_float() / 64}, 4);
-        r.m.scales = r.raw_scales + 1;
-    }
+    if (type == TENSOR_I8_GROUPS) random_scales(&r, n / (size_t)group, 1.0f / 64);
+    if (type == TENSOR_NVFP4 && rows > 4) r.m.group = 3, random_scales(&r, (rows + 2) / 3, 1);
     return r;
 }
 
@@ -188,7 +193,8 @@ static void matmul_of(TensorType type, int group) {
         for (size_t c = 0; c < (block == 256 ? 3 : block > 1 ? 5 : 9); c++)
             for (size_t r = 0; r < 6; r++)
                 for (size_t t = 0; t < n_tokens; t++) {
-                    size_t cols = block == 256 ? 256 * (c + 1) : block > 1 ? block_cols[c] : float_cols[c];
+                    int wide = !group && block > 32;
+                    size_t cols = wide ? (size_t)block * (c + 1) : block > 1 ? block_cols[c] : float_cols[c];
                     if (group && cols % (size_t)group) cols = (size_t)group * (c + 1);
                     check_matmul(k, type, group, rows[r], cols, tokens[t]);
                 }

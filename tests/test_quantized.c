@@ -19,7 +19,7 @@
 
 #define GOLDEN "tests/golden/quantized/"
 
-enum { VOCAB = 300, MAX_IDS = 24, MAX_HALVES = 2 };
+enum { VOCAB = 300, MAX_IDS = 24, MAX_HALVES = 4 };
 
 /* Against `rounded`: its ids are such that no code comes within 2.9e-4 of a half. The codes of a float32 program, up to
  * 127, err by less than that, so it rounds all of them as float64 does, and what remains are float sums: logits are up
@@ -80,7 +80,7 @@ static size_t tensor_bytes(const Part *t) {
     return matrix_bytes(&m);
 }
 
-/* raw_bytes: eight bytes a hash; each block's halves keep sign and fraction and get an exponent. */
+/* raw_bytes: eight bytes a hash; each block's halves (NVFP4's scales) keep sign and fraction and get an exponent. */
 static void put_blocks(uint8_t *out, const Part *t) {
     size_t n = tensor_bytes(t), step = (size_t)quant_format(t->type)->bytes;
     uint64_t hash = 0;
@@ -91,7 +91,8 @@ static void put_blocks(uint8_t *out, const Part *t) {
     for (size_t block = 0; block < n; block += step)
         for (int h = 0; h < t->n_halves; h++) {
             uint8_t *high = out + block + t->at[h] + 1;
-            *high = (uint8_t)((*high & 0x83) | t->exponent[h] << 2);
+            if (t->type == TENSOR_NVFP4) high[-1] = (uint8_t)((high[-1] & 0x87) | t->exponent[h] << 3);
+            else *high = (uint8_t)((*high & 0x83) | t->exponent[h] << 2);
         }
 }
 
@@ -194,7 +195,7 @@ static double rms(const double *x) {
 }
 
 static const char *const cases[] = {"Q4_0", "Q4_1", "Q5_0", "Q5_1", "Q8_0", "Q2_K", "Q3_K", "Q4_K", "Q5_K", "Q6_K",
-                                    "IQ4_NL", "IQ4_XS", "mixed", "IQ2_S", "TQ1_0", "small"};
+                                    "IQ4_NL", "IQ4_XS", "mixed", "IQ2_S", "TQ1_0", "small", "Q1_0", "NVFP4"};
 enum { N_CASES = sizeof cases / sizeof *cases };
 
 /* What to do with each case and row. */

@@ -71,7 +71,7 @@ static void test_formats(void) {
     }
     lines_close(&l);
     for (int id = -5; id < 999; id++) known += quant_format(id) != NULL;
-    CHECK(known == n && n == 34);
+    CHECK(known == n && n == 35);
     CHECK(quant_format(TENSOR_I8_GROUPS) && quant_format(TENSOR_I8_GROUPS)->row);
     CHECK(quant_format(TENSOR_Q4_0)->row && !quant_format(9)->row);
 }
@@ -122,7 +122,7 @@ static void check_row(int type, const void *raw, size_t bytes, const uint32_t *e
 
 static void test_golden(void) {
     int n = read_vectors();
-    CHECK(n == 24);
+    CHECK(n == 27);
     for (int i = 0; i < n; i++) {
         const Vector *v = &vectors[i];
         CHECK(v->n_bytes == v->n / (size_t)quant_format(v->type)->block * (size_t)quant_format(v->type)->bytes);
@@ -154,6 +154,19 @@ static void test_i8_groups(void) {
     }
 }
 
+/* NVFP4: so many rows share a number that all of their blocks are multiplied by. */
+static void test_matrix_scales(void) {
+    static const float scales[2] = {0.75f, -3};
+    uint8_t blocks[4 * 36] = {0};
+    float out[64];
+    Matrix m = {.type = TENSOR_NVFP4, .group = 2, .rows = 4, .cols = 64, .data = blocks, .scales = scales};
+    for (int r = 0; r < 4; r++) {
+        blocks[36 * r] = (uint8_t)((7 + r) << 3), blocks[36 * r + 4] = 0x72; /* 2^r; 1 and, eight behind it, 6 */
+        matrix_row(out, &m, (size_t)r);
+        CHECK(out[0] == scales[r / 2] * (float)(1 << r) && out[8] == 6 * out[0] && out[1] == 0 && out[16] == 0);
+    }
+}
+
 const Test tests_quants[] = {
     {"quants/formats", test_formats},
     {"quants/f16", test_f16},
@@ -161,5 +174,6 @@ const Test tests_quants[] = {
     {"quants/golden", test_golden},
     {"quants/rows", test_rows},
     {"quants/i8_groups", test_i8_groups},
+    {"quants/scales of a matrix", test_matrix_scales},
     {0},
 };

@@ -47,7 +47,7 @@ static const Setting folder_settings[] = {
      {.from = "\"add_cross_attention\": false", .to = "\"add_cross_attention\": true"}},
     {"mlm", "model_type: architecture \"reformer\" is not known here",
      {.from = "\"roformer\"", .to = "\"reformer\""}},
-    {"mlm", "quantization_config: only FP8 and gpt-oss's MXFP4 are read of quantized weights",
+    {"mlm", "quantization_config: this kind of quantized weights is not read",
      {.from = "\"hidden_act\"", .to = "\"quantization_config\": {\"quant_method\": \"gptq\"}, \"hidden_act\""}},
     {"mlm", "hidden_size: is missing in config.json", {.from = "\"hidden_size\"", .to = "\"hidden\""}},
     {"mlm", "vocab_size: is missing in config.json", {.from = "\"vocab_size\"", .to = "\"vocab\""}},

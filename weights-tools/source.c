@@ -180,7 +180,19 @@ void source_name(const SourceWish *wish, const char *folder, const char *otherwi
     }
 }
 
+static void drop_scales(Source *s) {
+    size_t kept = 0;
+    for (size_t i = 0; i < s->n_items; i++) { /* while all stand in their places */
+        const Item *of = s->items[i].scaled ? &s->items[s->items[i].scaled - 1] : NULL;
+        if (of && of->type != item_own_type(of)) s->items[i].n_dims = -1;
+    }
+    for (size_t i = 0; i < s->n_items; i++)
+        if (s->items[i].n_dims >= 0) s->items[kept++] = s->items[i];
+    s->n_items = kept;
+}
+
 void source_file_type(Source *s, int file_type) {
+    drop_scales(s);
     int64_t version = file_type < 0 ? s->quantization_version : QUANTIZATION_VERSION;
     if (file_type < 0) file_type = (int)s->file_type;
     if (version >= 0) gguf_u32(&s->meta, "general.quantization_version", (uint32_t)version);

@@ -30,6 +30,7 @@ typedef struct {
     const size_t *col_order;      /* [cols / col_block]: the same of blocks of columns, of F32, F16 or BF16 */
     size_t col_block;
     int type;                     /* GGML type to write */
+    size_t scaled;                /* 1 + the item that this one stands beside (gguf_scales.h) and goes with; 0: none */
 } Item;
 
 /* What the command line says; zeroed: as the files say. */
@@ -84,7 +85,7 @@ void item_drop(const Source *s, const Item *i);
 int item_bytes(const Item *i, size_t *bytes);
 
 /* Append general.quantization_version (2) and general.file_type, as llama.cpp does: the last thing before writing. -1:
- * those that the GGUF file had. */
+ * those that the GGUF file had. What stands beside matrices that get another type leaves the list: it is in them. */
 void source_file_type(Source *s, int file_type);
 
 /* ---- for the readers of source_*.c ---- */

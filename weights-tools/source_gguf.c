@@ -3,6 +3,7 @@
 #include "source.h"
 
 #include "model/family.h"
+#include "model/files/gguf_scales.h"
 
 #include <errno.h>
 #include <string.h>
@@ -53,6 +54,8 @@ static int add_tensor(Source *s, const Tensor *t) {
     i.from = (Matrix){.type = (TensorType)t->type, .group = t->group, .rows = i.rows, .cols = i.cols};
     i.from.data = t->data;
     i.from.scales = t->scales;
+    const Tensor *scaled = gguf_scaled(&s->weights, t->name);
+    i.scaled = scaled ? 1 + (size_t)(scaled - s->weights.tensors) : 0;
     return source_add(s, t->name, &i);
 }
 
@@ -70,6 +73,7 @@ int source_gguf(Source *s, const SourceWish *wish, const Report *r, char *err, s
     if (wish->tokenizer || wish->no_tokenizer)
         return base_error(err, errlen, -EINVAL, "%s: a GGUF file keeps its own tokenizer", s->path);
     int rc = config_read(&s->config, &s->weights, NULL, err, errlen);
+    if (rc == 0) rc = gguf_find_scales(&s->weights, err, errlen);
     if (rc == 0) rc = add_tensors(s, err, errlen);
     if (rc == 0) copy_keys(s, wish);
     return rc;

@@ -38,6 +38,11 @@ INLINE Vec vec_load_bytes(const void *p) {
     return (Vec){vcvtq_f32_s32(vmovl_s16(vget_low_s16(whole))), vcvtq_f32_s32(vmovl_s16(vget_high_s16(whole)))};
 }
 
+INLINE Vec vec_load_mini(const void *p) {
+    float16x8_t half = vreinterpretq_f16_u16(vshll_n_u8(vld1_u8(p), 7));
+    return (Vec){vcvt_f32_f16(vget_low_f16(half)), vcvt_f32_f16(vget_high_f16(half))};
+}
+
 INLINE Vec vec_pin(Vec v) { return v; } /* no instruction but a load reads memory here */
 
 INLINE void vec_store(float *p, Vec v) {

@@ -32,8 +32,10 @@ static int values_name(const int8_t *table) {
 static Form form_of(const Matrix *w) {
     if (w->type == TENSOR_I8_GROUPS) return (Form){.bits = 8, .sub = 32, .groups = 1};
     const BlockFormat *f = block_format(w->type);
-    return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = quant_format(w->type)->block == 256,
-                  .values = values_name(f->values), .wide = f->wide, .halvings = f->halvings};
+    int block = quant_format(w->type)->block;
+    return (Form){.bits = f->bits, .sub = f->sub, .minima = f->minima, .super = block == 256, .mini = f->mini,
+                  .values = values_name(f->values), .wide = f->wide, .halvings = f->halvings,
+                  .together = block == 128 ? 2 : block == 64};
 }
 
 static void take_scaled_apart(Chunk *c, Form f, const uint8_t *panel, const PanelShape *s, size_t b0, size_t n) {

@@ -29,6 +29,10 @@ INLINE Vec vec_load_bytes(const void *p) {
     return _mm256_cvtepi32_ps(_mm256_cvtepi8_epi32(_mm_loadl_epi64((const __m128i *)p)));
 }
 
+INLINE Vec vec_load_mini(const void *p) {
+    return _mm256_cvtph_ps(_mm_slli_epi16(_mm_cvtepu8_epi16(_mm_loadl_epi64((const __m128i *)p)), 7));
+}
+
 INLINE Vec vec_pin(Vec v) {
     __asm__("" : "+x"(v));
     return v;

@@ -28,6 +28,10 @@ INLINE Vec vec_load_bytes(const void *p) {
     return _mm512_cvtepi32_ps(_mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)p)));
 }
 
+INLINE Vec vec_load_mini(const void *p) {
+    return _mm512_cvtph_ps(_mm256_slli_epi16(_mm256_cvtepu8_epi16(_mm_loadu_si128((const __m128i *)p)), 7));
+}
+
 INLINE Vec vec_pin(Vec v) {
     __asm__("" : "+v"(v));
     return v;

@@ -1,12 +1,13 @@
 /* model/files/formats.c - the formats of model files, a row each; what is none of them; opening by a path alone. */
 #include "weights.h"
 
-#include "fp8.h"
 #include "gguf_fused.h"
+#include "gguf_scales.h"
 #include "gguf_split.h"
 #include "huggingface.h"
 #include "llama2c.h"
 #include "llama2c_export.h"
+#include "quantized.h"
 
 #include <errno.h>
 #include <string.h>
@@ -62,7 +63,11 @@ int weights_index(Weights *w, char *err, size_t errlen) {
 
 int weights_expand(Weights *w, char *err, size_t errlen) {
     size_t n = w->n_tensors; /* scales go, parts come */
-    int rc = fp8_expand(w, err, errlen);
+    int rc = quantized_expand(w, err, errlen);
+    if (rc == 0) rc = gguf_find_scales(w, err, errlen);
+    if (rc == 0) gguf_drop_scales(w);
+    if (rc == 0 && w->n_tensors != n) rc = weights_index(w, err, errlen);
+    n = w->n_tensors;
     if (rc == 0) rc = gguf_take_apart(w, err, errlen);
     return rc || w->n_tensors == n ? rc : weights_index(w, err, errlen);
 }

@@ -23,7 +23,7 @@ typedef struct {
     uint64_t shape[TENSOR_MAX_DIMS]; /* as PyTorch counts, whatever the file does: shape[n_dims-1] is contiguous */
     const uint8_t *data;             /* mapped, possibly unaligned */
     size_t size;                     /* bytes */
-    const uint8_t *scales;           /* TENSOR_I8_GROUPS only, and: */
+    const uint8_t *scales;           /* as a Matrix has them, or NULL, and: */
     int group;
 } Tensor;
 
@@ -62,7 +62,7 @@ typedef struct {
 int weights_open(Weights *w, const char *path, char *err, size_t errlen);
 /* The same for a file that lies in memory already and outlives w; where data is NULL it is weights_open. */
 int weights_open_memory(Weights *w, const void *data, size_t size, const char *name, char *err, size_t errlen);
-int weights_expand(Weights *w, char *err, size_t errlen); /* as models want them: fp8.h, gguf_fused.h */
+int weights_expand(Weights *w, char *err, size_t errlen); /* as models want them: quantized.h, gguf_*.h */
 void weights_close(Weights *w); /* accepts a zeroed struct */
 
 const Tensor *weights_find(const Weights *w, const char *name);   /* or NULL; binary search */

@@ -236,6 +236,7 @@ static void from_stack(Place *p, Matrix *out, const Tensor *t, size_t first, siz
         out[e] = w;
         out[e].rows = rows;
         out[e].data = (const uint8_t *)w.data + (e * all + first) * row;
+        if (w.scales) out[e].scales = (const uint8_t *)w.scales + (e * all + first) / (size_t)w.group * 4;
     }
 }
 

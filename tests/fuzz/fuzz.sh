@@ -46,9 +46,14 @@ seed tfindex $golden/*.index $data/checkpoints/*.index
 seed gguf model/tales-1m.gguf $data/gguf-vocab/*.gguf
 seed model tests/golden/*/*.gguf.head
 seed safetensors $data/safetensors/*.safetensors
+for f in tests/golden/fp8/* tests/golden/packed/*; do
+    cp $f/model.safetensors $out/seeds-safetensors/quantized-$(basename $f)
+done
 seed llama2c $data/llama2c/*.bin
 printf 'GGUF\003\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0k\0\0\0\0\001\001\0\0\0\0\0\0\0t\001\0\0\0\001\0\0\0\0\0\0\0%041d' 0 |
     tr 0 '\0' | head -c 100 > $out/seeds-gguf/smallest
+printf 'GGUF\003\0\0\0\002\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\010\0\0\0\0\0\0\0a.weight\002\0\0\0@\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0(\0\0\0\0\0\0\0\0\0\0\0\007\0\0\0\0\0\0\0a.scale\001\0\0\0\001\0\0\0\0\0\0\0\0\0\0\0@\0\0\0\0\0\0\0%0113d' 0 |
+    tr 0 '\0' > $out/seeds-gguf/nvfp4
 printf '\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0%0128d' 0 | tr 0 '\0' > $out/seeds-llama2c/v0
 printf '24ka\001\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001%0339d' 0 | tr 0 '\0' > $out/seeds-llama2c/v1
 printf '24ka\002\0\0\0\002\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\0\0\0\001\001%0362d' 0 | tr 0 '\0' > $out/seeds-llama2c/v2

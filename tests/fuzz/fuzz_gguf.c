@@ -27,6 +27,21 @@ static void touch_meta(const MetaValue *m) {
     }
 }
 
+/* As models want them: numbers beside matrices, matrices taken apart. */
+static void expand(Weights *w) {
+    char err[256] = "";
+    if (weights_expand(w, err, sizeof err)) {
+        if (!err[0]) abort();
+        return;
+    }
+    for (size_t i = 0; i < w->n_tensors; i++) {
+        const Tensor *t = &w->tensors[i];
+        touch(t->data, t->size);
+        if (t->scales) touch(t->scales, 4 * (t->n_dims == 3 ? (size_t)t->shape[0] : 1));
+        if (weights_find(w, t->name) != t) abort();
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     Weights w;
     char err[256] = "";
@@ -40,6 +55,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         if (weights_find(&w, w.tensors[i].name) != &w.tensors[i]) abort();
     }
     for (size_t i = 0; i < w.n_meta; i++) touch_meta(&w.meta[i]);
+    expand(&w);
     weights_close(&w);
     return 0;
 }

@@ -1,10 +1,10 @@
 /* tests/fuzz/fuzz_safetensors.c - any bytes as a safetensors file. The first eight are replaced by a header length that
  * fits, from the first two, for otherwise hardly any input would get as far as the header; an input that starts with
- * 0xff keeps its own. Matrices of 8 bits become BF16 where the file has scales for them. */
+ * 0xff keeps its own. Quantized matrices become floats, as the configuration says that would have such tensors. */
 #include "mutate.h"
 
 #include "base/json.h"
-#include "model/files/fp8.h"
+#include "model/files/quantized.h"
 #include "model/files/safetensors.h"
 
 #include <stdlib.h>
@@ -14,8 +14,26 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
 static volatile uint8_t sink;
 
+static int holds(const uint8_t *data, size_t size, const char *word) {
+    size_t n = strlen(word);
+    for (size_t i = 0; i + n <= size; i++)
+        if (memcmp(data + i, word, n) == 0) return 1;
+    return 0;
+}
+
+static const char *config_of(const uint8_t *data, size_t size) {
+    static const char *const rows[][2] = {
+        {"g_idx", "{\"quantization_config\":{\"quant_method\":\"gptq\",\"bits\":4,\"group_size\":32}}"},
+        {"qweight", "{\"quantization_config\":{\"quant_method\":\"awq\",\"bits\":4,\"group_size\":16}}"},
+        {"weight_scale_2", "{\"quantization_config\":{\"quant_method\":\"modelopt\",\"quant_algo\":\"NVFP4\"}}"},
+        {"weight_scale_inv", "{\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[8,16]}}"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (holds(data, size, rows[i][0])) return rows[i][1];
+    return "{\"quantization_config\":{\"quant_method\":\"compressed-tensors\",\"format\":\"mixed-precision\"}}";
+}
+
 static void read_and_touch(const uint8_t *data, size_t size) {
-    static const char config[] = "{\"quantization_config\":{\"quant_method\":\"fp8\",\"weight_block_size\":[8,16]}}";
+    const char *config = config_of(data, size);
     Json j;
     Weights w;
     char err[256] = "", name[] = "fuzz";
@@ -23,9 +41,9 @@ static void read_and_touch(const uint8_t *data, size_t size) {
     w.path = name;
     int rc = safetensors_read(&w, data, size, name, err, sizeof err);
     if (rc == 0) rc = weights_finish(&w, err, sizeof err);
-    int unread = json_parse(&j, config, sizeof config - 1, name, NULL, 0);
+    int unread = json_parse(&j, config, strlen(config), name, NULL, 0);
     w.config = j.root;
-    if (rc == 0 && !unread) rc = fp8_expand(&w, err, sizeof err);
+    if (rc == 0 && !unread) rc = quantized_expand(&w, err, sizeof err);
     if (rc && !err[0]) abort();
     for (size_t i = 0; rc == 0 && i < w.n_tensors; i++)
         for (size_t k = 0; k < w.tensors[i].size; k++) sink = w.tensors[i].data[k];

@@ -16,7 +16,7 @@ way; so its ids are chosen, among thousands, as those whose codes keep farthest 
 """
 import argparse, os, tempfile
 import numpy as np, gguf, transformers
-import decoders, linear
+import decoders, linear, quants
 
 GOLDEN = os.path.join(decoders.HERE, "..", "golden", "quantized")
 T = gguf.GGMLQuantizationType
@@ -32,37 +32,51 @@ CASES["mixed"] = list(HALVES)  # a tensor after the other
 SMALL = {"IQ1_S": [(0, 0)], "IQ2_XXS": [(0, 0)], "IQ2_XS": [(0, 0)], "IQ2_S": [(0, 0)], "IQ3_XXS": [(0, 0)], "IQ3_S": [(0, 0)],
          "TQ1_0": [(52, 0)], "TQ2_0": [(64, 0)]}
 HALVES.update(SMALL)
-CASES.update({"IQ2_S": ["IQ2_S"], "TQ1_0": ["TQ1_0"], "small": list(SMALL)})
+HALVES.update({"Q1_0": [(0, 0)], "NVFP4": [(b, 0) for b in range(4)]})  # NVFP4's are bytes
+CASES.update({"IQ2_S": ["IQ2_S"], "TQ1_0": ["TQ1_0"], "small": list(SMALL), "Q1_0": ["Q1_0"], "NVFP4": ["NVFP4"]})
 SHORT, LONG, CANDIDATES = 5, 24, 4000
 
 
-def tensors():
-    """(GGUF name, rows, columns); a norm has no columns."""
+def tensors(kinds):
+    """(GGUF name, rows, columns); a norm has no columns. What NVFP4's matrices are multiplied by: as a norm of one."""
+    scaled = kinds == ["NVFP4"]
     yield "token_embd.weight", VOCAB, D
     for l in range(LAYERS):
         for name, rows, cols in (("attn_norm", D, 0), ("attn_q", D, D), ("attn_k", KV * HD, D), ("attn_v", KV * HD, D), ("attn_output", D, D),
                                  ("ffn_norm", D, 0), ("ffn_gate", FF, D), ("ffn_up", FF, D), ("ffn_down", D, FF)):
             yield f"blk.{l}.{name}.weight", rows, cols
+            if scaled and cols:
+                yield f"blk.{l}.{name}.scale", 1, 0
+                yield f"blk.{l}.{name}.input_scale", 1, 0  # of activations: left out
     yield "output_norm.weight", D, 0
     yield "output.weight", VOCAB, D
+    if scaled:
+        yield "output.scale", 1, 0
 
 
 def raw_bytes(name, kind, n, halves):
     """The blocks of n weights of type kind: eight bytes from each of linear.raw(name), lowest first; then each half (at, exponent)
-    keeps its sign and its fraction and gets that exponent, 0 .. 30."""
+    keeps its sign and its fraction and gets that exponent, 0 .. 30; of NVFP4 each byte, 0 .. 15."""
     block, size = gguf.GGML_QUANT_SIZES[T[kind]]
     total = n // block * size
     b = linear.raw(name, (total + 7) // 8).astype("<u8").view(np.uint8)[:total].reshape(-1, size).copy()
     for at, exponent in halves:
+        if kind == "NVFP4":
+            b[:, at] = b[:, at] & 0x87 | exponent << 3
+            continue
         h = np.ascontiguousarray(b[:, at:at + 2]).view("<u2")
         b[:, at:at + 2] = (h & 0x83FF | exponent << 10).astype("<u2").view(np.uint8)
     return b.reshape(-1)
 
 
+def decoded(raw, kind):
+    return quants.ones_twos(raw, kind.name).reshape(-1) if kind.name in quants.ONES_TWOS else gguf.quants.dequantize(raw, kind)
+
+
 def exponents(kind):
     """For weights with a standard deviation of about 0.08."""
     at = [(a, 8 + more) for a, more in HALVES[kind]]
-    std = gguf.quants.dequantize(raw_bytes("any", kind, 256 * 400, at), T[kind]).std()
+    std = decoded(raw_bytes("any", kind, 256 * 400, at), T[kind]).std()
     down = int(round(np.log2(std / 0.08)))
     return [(a, max(e - down, 0)) for a, e in at]
 
@@ -83,9 +97,9 @@ def write_gguf(path, kinds):
     w.add_rope_dimension_count(HD)
     w.add_rope_freq_base(THETA)
     lines, turn, total = [], 0, 0
-    for name, rows, cols in tensors():
+    for name, rows, cols in tensors(kinds):
         if not cols:
-            data = decoders.value_of(name, rows).astype(np.float32)
+            data = ((128 + np.trunc(linear.hashed(name, rows) / 2)) / 128).astype(np.float32)
             w.add_tensor(name, data)
             lines.append(f"tensor {name} 0 1 {rows} 0")
         else:
@@ -109,8 +123,10 @@ def read_gguf(path):
     r = gguf.GGUFReader(path)
     out = {}
     for t in r.tensors:
-        values = gguf.quants.dequantize(t.data, t.tensor_type).astype(np.float64)
+        values = decoded(t.data, t.tensor_type).astype(np.float64)
         out[t.name] = values.reshape([int(n) for n in t.shape[::-1]])
+    for name in [n for n in out if n.endswith(".scale")]:
+        out[name.replace(".scale", ".weight")] *= out[name]
     return out, r.data_offset
 
 
