@@ -258,7 +258,8 @@ static void routed(KeyReader *r, Config *c, int sum_to_1, int dense) {
     int64_t function = key_int(r, "expert_gating_func", NULL, 0, 0, 255);
     if (function != 0 && function != 2)
         key_complain(r, r->key, "only 2, a sigmoid, is known here for this architecture");
-    if (key_word(r, NULL, "scoring_func", word, sizeof word) && strcmp(word, "sigmoid") != 0)
+    if (key_word(r, NULL, "scoring_func", word, sizeof word) && strcmp(word, "sigmoid") != 0 &&
+        strcmp(word, "noaux_tc") != 0) /* which dots.llm1's files call the same */
         key_complain(r, r->key, "only sigmoid is known here for this architecture");
 }
 
