@@ -54,12 +54,13 @@ static void mix_in_positions(uint64_t *hash, const Positions *p) {
 /* Layers that are not LLaMA's. */
 static void mix_in_layers(uint64_t *hash, const Decoder *x, int n_layers) {
     const float numbers[] = {x->embed_scale, x->residual_scale, x->logit_scale, x->logit_cap, x->score_scale,
-                             x->score_cap, x->temperature, x->clamp, x->alpha, x->clip};
+                             x->score_cap, x->temperature, x->clamp, x->alpha};
     const int more[] = {(int)x->parallel, (int)x->activation,
                         x->n_used,   x->renormalise, x->tiled, x->key_heads, x->value_heads};
     mix_in(hash, numbers, sizeof numbers);
     mix_in(hash, more, sizeof more);
     if (x->share_scale != 1) mix_in(hash, &x->share_scale, sizeof x->share_scale);
+    if (x->clip > 0) mix_in(hash, &x->clip, sizeof x->clip);
     mix_in(hash, &x->temperature_n, sizeof x->temperature_n);
     mix_in(hash, x->kinds, (size_t)n_layers * sizeof *x->kinds);
     if (x->traits->local_rope) mix_in_rope(hash, &x->local, 1);

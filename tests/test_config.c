@@ -894,6 +894,17 @@ static void test_usual_caps(void) {
     CHECK(apart(said_so, left_out) == 0);
 }
 
+/* A MiniCPM without these keys has the scales of the first one. */
+static void test_usual_scales(void) {
+    const char *path = gguf_file("minicpm", TENSOR_F32, &sound), *folder = hf_folder("minicpm", "", TENSOR_F32, &sound);
+    path = renamed_in(path, "minicpm.embedding_scale", "minicpm.embedding_scal_");
+    path = renamed_in(path, "minicpm.residual_scale", "minicpm.residual_scal_");
+    path = renamed_in(path, "minicpm.logit_scale", "minicpm.logit_scal_");
+    folder_change(folder, "config.json", "\"scale_depth\": 0.7071067811865476", "\"scale_depth\": 1.4");
+    folder_change(folder, "config.json", "\"dim_model_base\": 4.0", "\"dim_model_base\": 256");
+    CHECK(apart(folder, path) < 1e-4);
+}
+
 /* Qwen3.5's list of layers counts the one that drafts; that one's tensors are no riddle. */
 static void test_drafting_layer(void) {
     static const char list[] = "\7\0\0\0\4\0\0\0\0\0\0\0\1\1\0\0";
@@ -969,6 +980,7 @@ const Test tests_config[] = {
     {"config/GGUF's keys of layers", test_gguf_layers},
     {"config/StableLM's key for branches side by side", test_parallel_key},
     {"config/Gemma 2 without caps", test_usual_caps},
+    {"config/MiniCPM without scales", test_usual_scales},
     {"config/a layer that drafts", test_drafting_layer},
     {"config/keys that change a model", test_changed_by_keys},
     {"config/q, k and v in one matrix", test_fused},

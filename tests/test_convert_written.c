@@ -220,6 +220,23 @@ static void mixed(void) {
     weights_close(&w);
 }
 
+/* What llama.cpp's operations read as floats alone. */
+static void floats_alone(void) {
+    static const char *const rows[][2] = {
+        {"lfm2_moe", "blk.0.shortconv.conv.weight"}, {"lfm2_moe", "blk.1.ffn_gate_inp.weight"},
+        {"qwen35", "blk.0.ssm_conv1d.weight"}, {"cohere_norms", "blk.0.attn_q_norm.weight"}};
+    for (int i = 0; i < 8; i++) {
+        const char *name = rows[i / 2][0], *to = test_tmp("floats.gguf");
+        const char *folder = hf_folder(name, "", TENSOR_BF16, &sound), *type = i % 2 ? "F16" : "";
+        Weights w;
+        CHECK(tool("", i % 2 ? "quantize" : "convert", "%s %s %s -q --no-tokenizer", folder, to, type) == 0);
+        if (!weights_opened(&w, to)) continue;
+        const Tensor *t = weights_find(&w, rows[i / 2][1]), *matrix = weights_find(&w, "blk.0.ffn_up.weight");
+        CHECK(t && t->type == TENSOR_F32 && matrix && matrix->type == (i % 2 ? TENSOR_F16 : TENSOR_BF16));
+        weights_close(&w);
+    }
+}
+
 /* ---- safetensors ---- */
 
 /* Matrices become halves and vectors floats; what has no number there is refused, and infinity stays what it is. */
@@ -312,6 +329,7 @@ const Test tests_convert_written[] = {
     {"convert/Gemmas' scale", gemmas_scale},
     {"convert/a bias in halves", halves},
     {"convert/experts of two types", mixed},
+    {"convert/floats alone", floats_alone},
     {"convert/safetensors in other types", to_safetensors},
     {"convert/doubles", doubles},
     {"convert/pickles of decoders", pickles},

@@ -28,6 +28,7 @@ static void test_defaults(void) {
         {"qwen2moe", "\"qkv_bias\": true", "\"x\": 1"},
         {"dots1", "\"norm_topk_prob\": false", "\"x\": 1"},
         {"dots1", "\"scoring_func\": \"sigmoid\"", "\"x\": 1"},
+        {"dots1", "\"scoring_func\": \"sigmoid\"", "\"scoring_func\": \"noaux_tc\""},
         {"dots1", "\"n_group\": 1", "\"n_group\": null"},
         {"glm4_moe", "\"norm_topk_prob\": true", "\"x\": 1"},
         {"glm4_moe", "\"first_k_dense_replace\": 1", "\"x\": 1"},

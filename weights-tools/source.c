@@ -43,7 +43,8 @@ Item source_item(const View *v) {
 
 int item_is_weight(const Item *i) {
     static const char *const stay[] = {"_norm.weight", "token_types.weight", "position_embd.weight",
-                                       "attn_rel_b.weight", "ffn_gate_inp.weight", "ssm_conv1d.weight"};
+                                       "attn_rel_b.weight", "ffn_gate_inp.weight", "ssm_conv1d.weight",
+                                       "shortconv.conv.weight"};
     if (i->n_dims < 2 || i->rows < 2 || !text_ends_with(i->name, "weight")) return 0;
     for (size_t k = 0; k < sizeof stay / sizeof *stay; k++)
         if (strstr(i->name, stay[k])) return 0;

@@ -180,15 +180,19 @@ static void ministral3(KeyReader *r, Config *c) {
         key_complain(r, "the temperature", "needs rope's original_max_position_embeddings");
 }
 
-/* Its keys in config.json are others, from which Granite's scales follow. */
+/* Its keys in config.json are others, from which Granite's scales follow. GGUF files of 2024 have none: they are the
+ * first MiniCPM's. */
 static void minicpm(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
+    const int hf = key_is_hf(r);
+    const double words = hf ? key_number(r, NULL, "scale_emb", 1) : 12,
+                 depth = hf ? key_number(r, NULL, "scale_depth", 1) : 1.4,
+                 base = hf ? key_number(r, NULL, "dim_model_base", 1) : 256;
     granite(r, c);
-    if (!key_is_hf(r)) return;
-    x->score_scale = (float)(1 / sqrt(c->head_dim));
-    x->embed_scale = (float)key_number(r, NULL, "scale_emb", 1);
-    x->residual_scale = (float)(key_number(r, NULL, "scale_depth", 1) / sqrt(c->n_layers));
-    x->logit_scale = (float)(key_number(r, NULL, "dim_model_base", 1) / c->d_model);
+    if (hf) x->score_scale = (float)(1 / sqrt(c->head_dim));
+    if (hf || !r->source->look(r, "embedding_scale", NULL)) x->embed_scale = (float)words;
+    if (hf || !r->source->look(r, "residual_scale", NULL)) x->residual_scale = (float)(depth / sqrt(c->n_layers));
+    if (hf || !r->source->look(r, "logit_scale", NULL)) x->logit_scale = (float)(base / c->d_model);
 }
 
 /* usual: what the class does whose config.json does not say it. */
@@ -263,7 +267,8 @@ static void routed(KeyReader *r, Config *c, int sum_to_1, int dense) {
     int64_t function = key_int(r, "expert_gating_func", NULL, 0, 0, 255);
     if (function != 0 && function != 2)
         key_complain(r, r->key, "only 2, a sigmoid, is known here for this architecture");
-    if (key_word(r, NULL, "scoring_func", word, sizeof word) && strcmp(word, "sigmoid") != 0)
+    if (key_word(r, NULL, "scoring_func", word, sizeof word) && strcmp(word, "sigmoid") != 0 &&
+        strcmp(word, "noaux_tc") != 0) /* which dots.llm1's files call the same */
         key_complain(r, r->key, "only sigmoid is known here for this architecture");
 }
 
