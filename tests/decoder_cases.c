@@ -5,6 +5,7 @@
 #include "model/timeline.h"
 #include "test.h"
 
+#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -147,4 +148,12 @@ void case_misses(const char *name, const char *what, const char *path, const Dec
     double d = path ? case_distance(name, path, kernels_best(), g) : NAN;
     if (getenv("ORACLE_PRINT")) printf("    %s, %s: off by %.2g\n", name, what, d);
     if (!(d > WRONG)) decoder_fail(name, "the golden does not see", what);
+}
+
+void case_refused(const char *name, const char *path, const char *line) {
+    char err[500] = "";
+    Model m;
+    int rc = model_open(&m, path, NULL, err, sizeof err);
+    if (rc == 0) model_close(&m);
+    if (rc != -EINVAL || !strstr(err, line) || strchr(err, '\n')) decoder_fail(name, line, rc ? err : "is not refused");
 }

@@ -34,4 +34,7 @@ void cases_hold(const char *const *names, CaseWish wish);
 /* A model at path that is wrong in one thing must be off. */
 void case_misses(const char *name, const char *what, const char *path, const DecoderCase *g);
 
+/* model_open refuses path with one line that holds these words. */
+void case_refused(const char *name, const char *path, const char *line);
+
 #endif
