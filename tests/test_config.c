@@ -223,6 +223,8 @@ static void test_same_words(void) {
     static const char method[] = "\"rope_type\": \"default\"";
     same_as("gqa", "gqa", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"swish\"", 1);
     same_as("gqa", "gqa", "\"rope_parameters\": {", "\"rope_scaling\": {}, \"rope_parameters\": {", 1);
+    same_as("cohere2", "cohere2", "\"model_type\": \"cohere2\"",
+            "\"model_type\": \"cohere2\", \"position_embedding_type\": \"rope_gptj\"", 1);
     const Spoil s = {.from = method, .to = "\"rope_type\": \"proportional\", \"partial_rotary_factor\": 0.5"};
     CHECK(run("logits %s --ids 1,5,7 -q", hf_folder("gqa", "", TENSOR_F32, &s)) == 0);
     char *want = taken_out();
