@@ -325,6 +325,9 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
     {"modernbert", "\"local_attention\": 8", "\"local_attention\": 0", "local_attention"},
     {"lfm2", "\"conv_bias\": false", "\"conv_bias\": true", "conv_bias: of true is not known here"},
     {"lfm2", "\"conv\"", "\"linear_attention\"", "layer_types: has a word that is not known here for"},
+    {"lfm2", "\"full_attn_idxs\": null,\n  \"hidden_size\": 32,\n  \"initializer_range\": 0.02,\n"
+     "  \"intermediate_size\": 48,\n  \"layer_types\": [", "\"full_attn_idxs\": 2, \"hidden_size\": 32, "
+     "\"intermediate_size\": 48, \"x\": [", "full_attn_idxs: must be a list of layers"},
     {"lfm2", "\"conv_L_cache\": 3", "\"conv_L_cache\": 0", "conv_L_cache: 0 is not a whole number from 1 to 64"},
     {"lfm2_width", "\"block_ffn_dim_multiplier\": 1.5", "\"block_ffn_dim_multiplier\": -1",
      "block_ffn_dim_multiplier: is out of range"},

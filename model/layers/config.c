@@ -133,7 +133,8 @@ static void attending(KeyReader *r, const Config *c, uint8_t *others) {
     const uint8_t *at = v ? v->data : NULL;
     MetaValue value;
     int64_t heads = 0;
-    if (list && list->type == JSON_ARRAY) {
+    if (!json_absent(list) && list->type != JSON_ARRAY) key_complain(r, "full_attn_idxs", "must be a list of layers");
+    else if (!json_absent(list)) {
         memset(others, 1, (size_t)c->n_layers);
         for (const JsonValue *e = list->child; e; e = e->next)
             if (e->type != JSON_NUMBER) key_complain(r, "full_attn_idxs", "must be a list of layers");
