@@ -31,7 +31,6 @@ static const LayerName mixtral_names[] = {
     {"ffn_gate_exps.weight", NULL, "block_sparse_moe.experts.@.w1.weight"},
     {"ffn_up_exps.weight", NULL, "block_sparse_moe.experts.@.w3.weight"},
     {"ffn_down_exps.weight", NULL, "block_sparse_moe.experts.@.w2.weight"}, {0}};
-/* As transformers 5 calls it, where experts are in one tensor. */
 static const LayerName phi_names[] = {
     {"attn_output.weight", NULL, "self_attn.dense.weight"}, {"attn_output.bias", NULL, "self_attn.dense.bias"},
     {"ffn_up.weight", NULL, "mlp.fc1.weight"}, {"ffn_up.bias", NULL, "mlp.fc1.bias"},
@@ -63,6 +62,7 @@ static const LayerName lfm2_names[] = {
     {"ffn_up_exps.weight", NULL, "feed_forward.experts.@.w3.weight"},
     {"ffn_down_exps.weight", NULL, "feed_forward.experts.@.w2.weight"},
     {"output_norm.weight", "token_embd_norm.weight", "model.embedding_norm.weight"}, {0}};
+/* As transformers 5 calls it, where experts are in one tensor. */
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
