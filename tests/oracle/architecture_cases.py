@@ -1,4 +1,4 @@
-"""The cases of architectures.py: tiny models of thirty-odd architectures, each with the settings that only it has.
+"""The cases of architectures.py: tiny models of forty architectures, each with the settings that only it has.
 
 A case names transformers' class and what its config says beside decoders.BASE. Windows are 8, so that 33 ids cross
 them; scales, caps and thetas are such that each matters. WRONG lists models that are wrong in one thing.
@@ -128,6 +128,7 @@ ALPHA = keep(use_qk_norm=True, rope_scaling=dict(alpha=50.0, beta_fast=32, beta_
 MROPE = keep(rope_scaling=dict(mrope_section=[2, 1, 1], type="mrope"))
 HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
 HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, swiglu_alpha=DROP)
+
 
 class InternLM2:
     """A Llama: a key head's queries, its key and its value stand together."""
