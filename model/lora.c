@@ -7,6 +7,7 @@
 #include "base/paths.h"
 #include "model/files/huggingface.h"
 #include "model/files/safetensors.h"
+#include "model/layers/config.h"
 #include "notes.h"
 
 #include <errno.h>
@@ -17,6 +18,7 @@
 
 typedef struct {
     Weights *base, file;
+    const LayerTraits *traits;
     double alpha, scale; /* alpha 0: the product as it is */
     int root;            /* 1: alpha / sqrt(r), rsLoRA */
     size_t n_merged, bytes;
@@ -100,11 +102,15 @@ static int open_peft(Adapter *a, const char *path, char *err, size_t errlen) {
 /* The model's tensor that the adapter's, which ends with `tail`, belongs to; NULL: there is none. */
 static Tensor *target(const Adapter *a, const char *name, const char *tail) {
     static const char head[] = "base_model.model.";
-    char own[TENSOR_NAME + 16], renamed[TENSOR_NAME + 16];
+    char own[2 * TENSOR_NAME], renamed[2 * TENSOR_NAME];
     int hf = a->file.format == FORMAT_HF;
     size_t skip = strncmp(name, head, sizeof head - 1) == 0 ? sizeof head - 1 : 0;
     snprintf(own, sizeof own, "%.*s%s", (int)(strlen(name) - strlen(tail) - skip), name + skip, hf ? ".weight" : "");
-    const Tensor *t = weights_find(a->base, hf && huggingface_name(renamed, sizeof renamed, own) ? renamed : own);
+    for (int i = 0; hf && i < 2; i++) { /* as the model's were: before and behind its architecture's names */
+        if (i && a->traits) layers_name(own, sizeof own, a->traits);
+        if (huggingface_name(renamed, sizeof renamed, own)) memcpy(own, renamed, sizeof own);
+    }
+    const Tensor *t = weights_find(a->base, own);
     return t ? a->base->tensors + (t - a->base->tensors) : NULL;
 }
 
@@ -205,8 +211,8 @@ static int open_adapter(Adapter *a, const char *path, char *err, size_t errlen) 
     return peft ? open_peft(a, path, err, errlen) : open_gguf(a, path, err, errlen);
 }
 
-int lora_merge(Weights *w, const char *spec, char *err, size_t errlen) {
-    Adapter a = {.base = w, .scale = 1};
+int lora_merge(Weights *w, const LayerTraits *traits, const char *spec, char *err, size_t errlen) {
+    Adapter a = {.base = w, .traits = traits, .scale = 1};
     const char *colon = strrchr(spec, ':');
     char *end = NULL;
     double scale = colon && colon[1] ? strtod(colon + 1, &end) : 1;

@@ -144,8 +144,9 @@ static void override_attention(KeyReader *r, Config *c, const AttentionOverride 
 }
 
 void config_override(KeyReader *r, Config *c, const ModelOptions *o) {
+    const LayerTraits *traits = c->decoder ? c->decoder->traits : NULL;
     for (int i = 0; r->line.rc == 0 && i < o->n_loras; i++)
-        r->line.rc = lora_merge(r->w, o->loras[i], r->line.err, r->line.errlen);
+        r->line.rc = lora_merge(r->w, traits, o->loras[i], r->line.err, r->line.errlen);
     if (r->line.rc == 0) override_rope(r, c, &o->rope);
     if (r->line.rc == 0) override_attention(r, c, &o->attention);
     if (!c->roformer.variant && (o->roformer.variant || o->roformer.mask || o->roformer.pooler))

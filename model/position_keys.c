@@ -30,7 +30,7 @@ static const char *usual_name(const Weights *w, const char *word, const Config *
     int is_roformer = c->roformer.variant != 0, is_encoder = is_roformer || c->mask != MASK_CAUSAL;
     int has_table = find_table(w, position_kind("learned"), is_roformer, &name) != NULL;
     if (strcmp(word, "absolute") == 0) return has_table || !is_encoder ? "learned" : "rope";
-    return strcmp(word, "rotary") == 0 ? "rope" : word;
+    return strcmp(word, "rotary") == 0 || strcmp(word, "rope_gptj") == 0 ? "rope" : word; /* Cohere 2's */
 }
 
 /* The row that the file names; `usual` where it names none. NULL after a complaint. */

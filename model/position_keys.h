@@ -1,7 +1,7 @@
 /* model/position_keys.h - which kind of position (rope/positions.h) a file's model was trained with, and its table.
  *
  * Keys, GGUF's behind the architecture's name; weights-tools/README.md has them as a table:
- *     attention.position               position_embedding_type ("absolute": learned; "rotary": rope)
+ *     attention.position               position_embedding_type ("absolute": learned; "rotary", "rope_gptj": rope)
  *     attention.max_alibi_bias         alibi_bias_max; "alibi": true
  *     attention.relative_buckets_count relative_attention_num_buckets
  *     attention.relative_max_distance  relative_attention_max_distance

@@ -223,6 +223,8 @@ static void test_same_words(void) {
     static const char method[] = "\"rope_type\": \"default\"";
     same_as("gqa", "gqa", "\"hidden_act\": \"silu\"", "\"hidden_act\": \"swish\"", 1);
     same_as("gqa", "gqa", "\"rope_parameters\": {", "\"rope_scaling\": {}, \"rope_parameters\": {", 1);
+    same_as("cohere2", "cohere2", "\"model_type\": \"cohere2\"",
+            "\"model_type\": \"cohere2\", \"position_embedding_type\": \"rope_gptj\"", 1);
     const Spoil s = {.from = method, .to = "\"rope_type\": \"proportional\", \"partial_rotary_factor\": 0.5"};
     CHECK(run("logits %s --ids 1,5,7 -q", hf_folder("gqa", "", TENSOR_F32, &s)) == 0);
     char *want = taken_out();
@@ -323,6 +325,9 @@ static const struct { const char *name, *from, *to, *line; } layer_rows[] = {
     {"modernbert", "\"local_attention\": 8", "\"local_attention\": 0", "local_attention"},
     {"lfm2", "\"conv_bias\": false", "\"conv_bias\": true", "conv_bias: of true is not known here"},
     {"lfm2", "\"conv\"", "\"linear_attention\"", "layer_types: has a word that is not known here for"},
+    {"lfm2", "\"full_attn_idxs\": null,\n  \"hidden_size\": 32,\n  \"initializer_range\": 0.02,\n"
+     "  \"intermediate_size\": 48,\n  \"layer_types\": [", "\"full_attn_idxs\": 2, \"hidden_size\": 32, "
+     "\"intermediate_size\": 48, \"x\": [", "full_attn_idxs: must be a list of layers"},
     {"lfm2", "\"conv_L_cache\": 3", "\"conv_L_cache\": 0", "conv_L_cache: 0 is not a whole number from 1 to 64"},
     {"lfm2_width", "\"block_ffn_dim_multiplier\": 1.5", "\"block_ffn_dim_multiplier\": -1",
      "block_ffn_dim_multiplier: is out of range"},

@@ -95,7 +95,7 @@ static void check_merged(const char *model, const char *name, const char *spec, 
     Weights before, after;
     float was[D];
     CHECK(weights_open(&before, model, err, sizeof err) == 0 && weights_open(&after, model, err, sizeof err) == 0);
-    CHECK(lora_merge(&after, spec, err, sizeof err) == 0);
+    CHECK(lora_merge(&after, NULL, spec, err, sizeof err) == 0);
     for (size_t i = 0; i < before.n_tensors; i++) {
         const Tensor *t = &before.tensors[i], *u = &after.tensors[i];
         if (strcmp(t->name, name) != 0) {
@@ -171,7 +171,7 @@ static void check_refused(const char *model, const char *spec, const char *says)
     Weights w;
     CHECK(weights_open(&w, model, err, sizeof err) == 0);
     *err = 0;
-    CHECK(lora_merge(&w, spec, err, sizeof err) < 0);
+    CHECK(lora_merge(&w, NULL, spec, err, sizeof err) < 0);
     if (!strstr(err, says)) printf("    \"%s\" does not say \"%s\"\n", err, says);
     CHECK(strstr(err, says) != NULL);
     weights_close(&w);
@@ -239,29 +239,55 @@ static void settings(void) {
     }
 }
 
-/* The head of a model that its configuration ties, and whose file has both: what the adapter adds counts, and to the
- * head alone. */
-static void tied_head(void) {
-    static const char header[] = "{\"base_model.model.lm_head.lora_A.weight\":" ENTRY("F32", "1,32", "0,128")
-                                 ",\"base_model.model.lm_head.lora_B.weight\":" ENTRY("F32", "96,1", "128,512") "}";
-    const Spoil twice = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true",
-                         .set = "lm_head.weight", .how = SPOIL_LIKE, .with = "model.embed_tokens.weight"};
+/* A PEFT folder of rank 1 for a matrix of 96 rows, and B's number for a row. */
+static const char *peft_of_96(const char *name) {
+    char header[400];
+    snprintf(header, sizeof header, "{\"base_model.model.%s.lora_A.weight\":" ENTRY("F32", "1,32", "0,128")
+             ",\"base_model.model.%s.lora_B.weight\":" ENTRY("F32", "96,1", "128,512") "}", name, name);
     const char *folder = peft_of(config, header, 1), *factors = test_in(folder, "adapter_model.safetensors");
     size_t n;
     char *all = file_read(factors, &n);
     file_write(factors, all, n - 768 + 512);
     free(all);
+    return folder;
+}
+
+static double b_of_96(size_t r) { return r < 2 * D ? (double)a_of(1, r) : (double)b_of(0, r - 2 * D); }
+
+/* The head of a model that its configuration ties, and whose file has both: what the adapter adds counts, and to the
+ * head alone. */
+static void tied_head(void) {
+    const Spoil twice = {.from = "\"tie_word_embeddings\": false", .to = "\"tie_word_embeddings\": true",
+                         .set = "lm_head.weight", .how = SPOIL_LIKE, .with = "model.embed_tokens.weight"};
+    const char *folder = peft_of_96("lm_head");
     ModelOptions o = {.loras = &folder, .n_loras = 1};
     Model m;
     CHECK(model_open(&m, hf_folder("gqa", "", TENSOR_F32, &twice), &o, err, sizeof err) == 0);
     const float *head = (const void *)m.lm_head.data, *words = (const void *)m.tok_emb.data;
     CHECK(head != words);
-    for (size_t r = 0; r < 96; r++) {
-        double b = r < 2 * D ? (double)a_of(1, r) : (double)b_of(0, r - 2 * D); /* put_factors's next 96 */
+    for (size_t r = 0; r < 96; r++)
         for (size_t c = 0; c < D; c++)
-            NEAR(head[r * D + c], (double)words[r * D + c] + 6 * b * (double)a_of(0, c), 2e-6, 0);
-    }
+            NEAR(head[r * D + c], (double)words[r * D + c] + 6 * b_of_96(r) * (double)a_of(0, c), 2e-6, 0);
     model_close(&m);
+}
+
+/* GPT-NeoX's names, which are not those that a Llama has; of a head q, k and v stand together, 16 rows each. */
+static void own_names(void) {
+    const char *folder = peft_of_96("gpt_neox.layers.0.attention.query_key_value");
+    const char *hf = hf_folder("gpt_neox", "", TENSOR_F32, &sound);
+    ModelOptions o = {.loras = &folder, .n_loras = 1};
+    Model before, after;
+    CHECK(model_open(&before, hf, NULL, err, sizeof err) == 0 && model_open(&after, hf, &o, err, sizeof err) == 0);
+    const Matrix was[] = {before.layers[0].wq, before.layers[0].wk, before.layers[0].wv},
+                 is[] = {after.layers[0].wq, after.layers[0].wk, after.layers[0].wv};
+    for (size_t i = 0; i < 96 * D; i++) {
+        size_t r = i / D, part = r % 48 / 16, at = (r / 48 * 16 + r % 16) * D + i % D;
+        double more = 6 * b_of_96(r) * (double)a_of(0, i % D);
+        NEAR(((const float *)(const void *)is[part].data)[at],
+             (double)((const float *)(const void *)was[part].data)[at] + more, 2e-6, 0);
+    }
+    model_close(&before);
+    model_close(&after);
 }
 
 /* Factors that are no two matrices of the model's shape. */
@@ -307,7 +333,7 @@ static void types(void) {
     CHECK(weights_open(&w, model, err, sizeof err) == 0);
     Tensor *t = w.tensors + (weights_find(&w, "blk.0.attn_q.weight") - w.tensors);
     t->type = I32, t->type_name = "I32";
-    CHECK(lora_merge(&w, adapter, err, sizeof err) == -EINVAL && t->type == I32);
+    CHECK(lora_merge(&w, NULL, adapter, err, sizeof err) == -EINVAL && t->type == I32);
     CHECK(strstr(err, "tensor blk.0.attn_q.weight has type I32, which is not computed with here"));
     weights_close(&w);
     size_t n;
@@ -377,6 +403,7 @@ const Test tests_lora[] = {
     {"lora/refusals", refusals},
     {"lora/settings", settings},
     {"lora/tied head", tied_head},
+    {"lora/an architecture's own names", own_names},
     {"lora/shapes", shapes},
     {"lora/types", types},
     {"lora/keys", keys},

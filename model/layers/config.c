@@ -133,7 +133,8 @@ static void attending(KeyReader *r, const Config *c, uint8_t *others) {
     const uint8_t *at = v ? v->data : NULL;
     MetaValue value;
     int64_t heads = 0;
-    if (list && list->type == JSON_ARRAY) {
+    if (!json_absent(list) && list->type != JSON_ARRAY) key_complain(r, "full_attn_idxs", "must be a list of layers");
+    else if (!json_absent(list)) {
         memset(others, 1, (size_t)c->n_layers);
         for (const JsonValue *e = list->child; e; e = e->next)
             if (e->type != JSON_NUMBER) key_complain(r, "full_attn_idxs", "must be a list of layers");
@@ -283,15 +284,20 @@ static void read_delta(KeyReader *r, Config *c) {
 }
 
 /* Hugging Face's names as parts.c has them: rules that begin with '.' hold anywhere, the others at the beginning. */
-static int renamed(Weights *w, Tensor *tensor, const char *const (*rules)[2]) {
-    char name[2 * TENSOR_NAME], next[2 * TENSOR_NAME];
-    snprintf(name, sizeof name, "%s", tensor->name);
-    for (; (*rules)[0]; rules++) {
+void layers_name(char *name, size_t size, const LayerTraits *t) {
+    char next[2 * TENSOR_NAME];
+    for (const char *const(*rules)[2] = t->renames; rules && (*rules)[0]; rules++) {
         const char *from = (*rules)[0], *at = *from == '.' ? strstr(name, from) : name;
         if (!at || strncmp(at, from, strlen(from)) != 0) continue;
         snprintf(next, sizeof next, "%.*s%s%s", (int)(at - name), name, (*rules)[1], at + strlen(from));
-        memcpy(name, next, sizeof name);
+        snprintf(name, size, "%s", next);
     }
+}
+
+static int renamed(Weights *w, Tensor *tensor, const LayerTraits *t) {
+    char name[2 * TENSOR_NAME];
+    snprintf(name, sizeof name, "%s", tensor->name);
+    layers_name(name, sizeof name, t);
     if (strcmp(name, tensor->name) == 0) return 1;
     tensor->name = weights_keep(w, name, strlen(name));
     return tensor->name != NULL;
@@ -312,7 +318,7 @@ int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen) {
     if (!t->renames || w->format != FORMAT_HF || w->n_tensors == 0) return 0;
     set_aside(w);
     for (size_t i = 0; i < w->n_tensors; i++)
-        if (!renamed(w, &w->tensors[i], t->renames)) return weights_no_memory(w->path, err, errlen);
+        if (!renamed(w, &w->tensors[i], t)) return weights_no_memory(w->path, err, errlen);
     int rc = huggingface_rename(w, w->tensors, w->n_tensors, sizeof *w->tensors, err, errlen);
     return rc ? rc : weights_index(w, err, errlen);
 }

@@ -18,7 +18,9 @@ void layer_window_sides(KeyReader *r, Config *c, const char *hf);
 void layers_read_config(KeyReader *r, Config *c, const Architecture *a); /* family.h */
 /* The adapter of that task, by its name or a word for it (query, document). Where there are none any task does. */
 void layers_take_task(KeyReader *r, Config *c, const char *task);
-/* Hugging Face's names of tensors as this architecture has them become those of parts.c. 0, -EINVAL or -ENOMEM. */
+/* Hugging Face's name of a tensor as this architecture has it becomes parts.c's: of one, in its place of `size` bytes;
+ * of all. 0, -EINVAL or -ENOMEM. */
+void layers_name(char *name, size_t size, const LayerTraits *t);
 int layers_rename(Weights *w, const LayerTraits *t, char *err, size_t errlen);
 
 #endif

@@ -31,7 +31,6 @@ static const LayerName mixtral_names[] = {
     {"ffn_gate_exps.weight", NULL, "block_sparse_moe.experts.@.w1.weight"},
     {"ffn_up_exps.weight", NULL, "block_sparse_moe.experts.@.w3.weight"},
     {"ffn_down_exps.weight", NULL, "block_sparse_moe.experts.@.w2.weight"}, {0}};
-/* As transformers 5 calls it, where experts are in one tensor. */
 static const LayerName phi_names[] = {
     {"attn_output.weight", NULL, "self_attn.dense.weight"}, {"attn_output.bias", NULL, "self_attn.dense.bias"},
     {"ffn_up.weight", NULL, "mlp.fc1.weight"}, {"ffn_up.bias", NULL, "mlp.fc1.bias"},
@@ -68,6 +67,7 @@ static const char *const exaone_renames[][2] = {
     {"transformer.h.", "model.layers."}, {".attn.attention.out_proj.", ".self_attn.o_proj."},
     {".attn.attention.", ".self_attn."}, {".ln_1.", ".input_layernorm."}, {".ln_2.", ".post_attention_layernorm."},
     {".mlp.c_fc_0.", ".mlp.gate_proj."}, {".mlp.c_fc_1.", ".mlp.up_proj."}, {".mlp.c_proj.", ".mlp.down_proj."}, {0}};
+/* As transformers 5 calls it, where experts are in one tensor. */
 static const char *const mixtral_renames[][2] = {{".mlp.gate.", ".block_sparse_moe.gate."}, {0}};
 static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},

@@ -1,4 +1,4 @@
-"""The cases of architectures.py: tiny models of thirty-odd architectures, each with the settings that only it has.
+"""The cases of architectures.py: tiny models of forty architectures, each with the settings that only it has.
 
 A case names transformers' class and what its config says beside decoders.BASE. Windows are 8, so that 33 ids cross
 them; scales, caps and thetas are such that each matters. WRONG lists models that are wrong in one thing.

@@ -30,6 +30,7 @@ def packed(g):
     bits = (np.asarray(g).astype(np.float32).reshape(-1).view(np.uint32).astype(np.uint64) + 2) >> 2
     return "".join(DIGITS[int(b) >> s & 63] for b in bits for s in (24, 18, 12, 6, 0))
 
+
 VOCAB, D, FF, LAYERS, TEXTS, LENGTH = 29, 12, 14, 2, 2, 141
 STEPS, WARMUP, RATE, LEAST, DECAY, CLIP, EPS = 20, 5, 0.005, 0.05, 0.5, 0.5, 1e-5
 BUCKETS, MAX_DISTANCE, FAVOR_FEATURES, FAVOR_SEED, THETA = 16, 40, 24, 1, 10000.0
