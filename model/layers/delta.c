@@ -29,12 +29,12 @@ int delta_init(DeltaState **out, const Model *m, char *err, size_t errlen) {
                       .S_floats = (size_t)x->value_heads * head};
     double bytes = 4.0 * (double)n * ((double)d->conv_floats + (double)d->S_floats);
     if (bytes > 64e6 && bytes > 16.0 * (double)m->weights.file_bytes)
-        return base_error(err, errlen, -EINVAL, "%s: its delta nets' states would take many times as much memory as "
+        return base_error(err, errlen, -EINVAL, "%s: what its layers keep would take many times as much memory as "
                           "the whole file", m->weights.path);
     size_t floats;
     int fits = size_mul(n, d->conv_floats + d->S_floats, &floats) && size_mul(floats, sizeof *d->S, &d->bytes);
     if (!fits || !(d->block = calloc(1, d->bytes)))
-        return base_error(err, errlen, -ENOMEM, "out of memory: %.1f MB of delta nets' states", bytes / 1e6);
+        return base_error(err, errlen, -ENOMEM, "out of memory: %.1f MB of layers' states", bytes / 1e6);
     d->S = d->block, d->conv = d->S + n * d->S_floats;
     return 0;
 }

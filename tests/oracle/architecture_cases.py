@@ -129,6 +129,7 @@ MROPE = keep(rope_scaling=dict(mrope_section=[2, 1, 1], type="mrope"))
 HUB_EXPERTS = keep(num_local_experts=DROP, num_experts=6)  # the name on the Hub, which transformers 5.24 changed
 HUB_OSS = keep("layer_types", experts_per_token=2, initial_context_length=16, swiglu_alpha=DROP)
 
+
 def renamed(name, names):
     for a, b in names.items():
         name = name.replace(a, b)
