@@ -31,12 +31,13 @@ static int next_largest(const float *z, const float *bias, size_t n, const int *
 /* z [n_experts] becomes the experts' scores, each below 1. */
 static void score(const Decoder *x, float *z) {
     size_t E = (size_t)x->n_experts;
-    double most = (double)z[0], sum = 0;
+    float most = z[0];
+    double sum = 0;
     for (size_t e = 0; x->traits->sigmoid && e < E; e++) z[e] = (float)(1 / (1 + exp(-(double)z[e])));
     if (x->traits->sigmoid) return;
-    for (size_t e = 1; e < E; e++) most = fmax(most, (double)z[e]);
-    for (size_t e = 0; e < E; e++) sum += exp((double)z[e] - most);
-    for (size_t e = 0; e < E; e++) z[e] = (float)(exp((double)z[e] - most) / sum);
+    for (size_t e = 1; e < E; e++) most = fmaxf(most, z[e]);
+    for (size_t e = 0; e < E; e++) sum += exp((double)z[e] - (double)most);
+    for (size_t e = 0; e < E; e++) z[e] = (float)(exp((double)z[e] - (double)most) / sum);
 }
 
 /* Their scores, divided by the sum, which is kept from 0, where renormalised. */
