@@ -1,6 +1,7 @@
 /* tests/expanded_files.c - see expanded_files.h. */
 #include "expanded_files.h"
 #include "decoder_files.h"
+#include "reader_files.h"
 #include "test.h"
 
 #include <errno.h>
@@ -38,6 +39,28 @@ void expanded_refused(const char *golden, const ExpandRefusal *row) {
     if (expanded_open(&w, folder, err, sizeof err) != -EINVAL || !strstr(err, row->line) || strchr(err, '\n'))
         decoder_fail(row->layout, row->to, err);
     weights_close(&w);
+}
+
+void expanded_not_read(const char *golden, const char *layout, const char *from, const char *to, const char *codes) {
+    const char *folder = expanded_copy(golden, layout, "expand-other");
+    char err[300];
+    Weights w;
+    folder_change(folder, "config.json", from, to);
+    CHECK(expanded_open(&w, folder, err, sizeof err) == 0);
+    const Tensor *t = weights_find(&w, codes);
+    if (!t || t->type >= 0) decoder_fail(layout, "is read all the same:", to);
+    weights_close(&w);
+}
+
+void expanded_cut(const char *golden, const char *layout) {
+    const char *folder = expanded_copy(golden, layout, "expand-cut"), *path = test_in(folder, "model.safetensors");
+    size_t size = 0;
+    char *bytes = file_read(path, &size);
+    for (size_t n = 0; bytes && n < size; n++) {
+        file_write(path, bytes, n);
+        if (!refused_path(folder, "model.safetensors")) decoder_fail(layout, "opens", "though it was cut");
+    }
+    free(bytes);
 }
 
 void expanded_entry(Bytes *header, const char *name, const char *dtype, const Tensor *t, size_t begin, size_t bytes) {

@@ -19,6 +19,12 @@ typedef struct {
 } ExpandRefusal;
 void expanded_refused(const char *golden, const ExpandRefusal *row);
 
+/* With `to` for `from` in its config.json a layout is of a way to quantize that is not read: the tensor of codes stays
+ * as it is. */
+void expanded_not_read(const char *golden, const char *layout, const char *from, const char *to, const char *codes);
+/* That file of a layout is refused when it is cut, at each length. */
+void expanded_cut(const char *golden, const char *layout);
+
 /* A tensor's entry, of t's shape, in a header of safetensors; and the file of both. */
 void expanded_entry(Bytes *header, const char *name, const char *dtype, const Tensor *t, size_t begin, size_t bytes);
 void expanded_write(const char *path, Bytes *header, Bytes *data); /* frees them */

@@ -59,28 +59,11 @@ static void test_other_methods(void) {
         {"packed_row", "float-quantized", "marlin-24"},
         {"packed_row", "\"format\"", "\"transform_config\": {\"a\": 1}, \"format\""},
         {"modelopt", "\"FP8\"", "\"W4A8_AWQ\""}, {"block", "\"fp8\"", "\"awq\""}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const char *folder = expanded_copy(GOLDEN, others[i][0], "fp8-other");
-        char err[300];
-        Weights w;
-        folder_change(folder, "config.json", others[i][1], others[i][2]);
-        CHECK(expanded_open(&w, folder, err, sizeof err) == 0);
-        const Tensor *t = weights_find(&w, "a.weight");
-        if (!t || t->type >= 0) decoder_fail(others[i][0], "is read all the same:", others[i][2]);
-        weights_close(&w);
-    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        expanded_not_read(GOLDEN, others[i][0], others[i][1], others[i][2], "a.weight");
 }
 
-static void test_truncated(void) {
-    const char *folder = expanded_copy(GOLDEN, "block", "fp8-cut"), *path = test_in(folder, "model.safetensors");
-    size_t size = 0;
-    char *bytes = file_read(path, &size);
-    for (size_t n = 0; bytes && n < size; n++) {
-        file_write(path, bytes, n);
-        if (!refused_path(folder, "model.safetensors")) decoder_fail("block", "opens", "though it was cut");
-    }
-    free(bytes);
-}
+static void test_truncated(void) { expanded_cut(GOLDEN, "block"); }
 
 /* ---- a whole model ---- */
 

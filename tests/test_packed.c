@@ -76,16 +76,9 @@ static void test_other_methods(void) {
         {"gptq", "\"bits\": 4", "\"bits\": 5"}, {"gptq_v2", "gptq_v2", "gptq_p"},
         {"gptq", "\"bits\"", "\"is_marlin_format\": true, \"bits\""},
         {"gptq", "\"bits\"", "\"dynamic\": {\"a\": {}}, \"bits\""}};
-    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
-        const char *folder = expanded_copy(GOLDEN, others[i][0], "packed-other");
-        char err[300];
-        Weights w;
-        folder_change(folder, "config.json", others[i][1], others[i][2]);
-        CHECK(expanded_open(&w, folder, err, sizeof err) == 0);
-        const Tensor *t = weights_find(&w, i < 4 ? "a.weight_packed" : i < 5 ? "a.weight" : "a.qweight");
-        if (!t || t->type >= 0) decoder_fail(others[i][0], "is read all the same:", others[i][2]);
-        weights_close(&w);
-    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++)
+        expanded_not_read(GOLDEN, others[i][0], others[i][1], others[i][2],
+                          i < 4 ? "a.weight_packed" : i < 5 ? "a.weight" : "a.qweight");
 }
 
 /* A group that there is not; and -1, which says that columns stand in order. */
@@ -108,17 +101,7 @@ static void test_order(void) {
     free(data);
 }
 
-static void test_truncated(void) {
-    const char *folder = expanded_copy(GOLDEN, "w4a16_asym", "packed-cut"),
-               *path = test_in(folder, "model.safetensors");
-    size_t size = 0;
-    char *bytes = file_read(path, &size);
-    for (size_t n = 0; bytes && n < size; n++) {
-        file_write(path, bytes, n);
-        if (!refused_path(folder, "model.safetensors")) decoder_fail("w4a16_asym", "opens", "though it was cut");
-    }
-    free(bytes);
-}
+static void test_truncated(void) { expanded_cut(GOLDEN, "w4a16_asym"); }
 
 /* ---- a whole model ---- */
 

@@ -210,7 +210,7 @@ static int put_fused(Layers *x, const LayerPart *p, Item *i, int l) {
 /* 1 for a norm's bias or weight that is 0 or 1 in memory because the file has none (tensors.c). */
 static int is_made_up(const Layers *x, const LayerPart *p, int l) {
     char name[2 * TENSOR_NAME], layer[40] = "";
-    if (!text_ends_with(p->gguf, "norm.bias") && !(decoder(x)->traits->bare_norms && p->form == FORM_NORM)) return 0;
+    if (!text_ends_with(p->gguf, "norm.bias") && !layer_part_is_bare(decoder(x), p)) return 0;
     if (l >= 0) snprintf(layer, sizeof layer, "model.layers.%d.", l);
     snprintf(name, sizeof name, "%s%s", layer, layer_part_name(decoder(x), p, 1));
     return !weights_find(&x->s->weights, name);

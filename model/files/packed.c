@@ -23,10 +23,6 @@ static const char packed[] = ".weight_packed", plain[] = ".weight";
 
 /* ---- whole numbers ---- */
 
-static void packed_row(const Coded *m, size_t r, uint8_t *codes) {
-    for (size_t c = 0; c < m->cols; c++) codes[c] = (uint8_t)stream_code(&m->codes, r, c);
-}
-
 static void packed_scale(const Coded *m, size_t r, float *scale, float *zero) {
     size_t first = r / m->scales.rows * m->scales.per_row;
     float middle = (float)(1 << (m->codes.bits - 1));
@@ -64,7 +60,7 @@ int packed_expand(Expansion *x, Tensor *t) {
     uint64_t rows = load_u64(shape->data), cols = load_u64(shape->data + 8), words = t->shape[1];
     int bits = cols <= UINT64_MAX / 32 ? bits_of(x, cols, words) : 0;
     if (rows != t->shape[0] || !bits) return expand_refuse(x, shape, "not the shape of what is packed");
-    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .row = packed_row, .scale = packed_scale,
+    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .row = coded_row, .scale = packed_scale,
                .codes = {t->data, (size_t)words, 1, bits, 0, 0}};
     int rc = find_scales(x, &m, t, s);
     if (rc == 0) rc = coded_order(x, &m, expand_part(x, t, packed, ".weight_g_idx"));

@@ -73,6 +73,10 @@ float grid_float(const Grid *g, size_t i) {
 
 uint64_t packed_words(uint64_t n, int bits) { return n / 32 * (uint64_t)bits + (n % 32 * (uint64_t)bits + 31) / 32; }
 
+void coded_row(const Coded *m, size_t r, uint8_t *codes) {
+    for (size_t c = 0; c < m->cols; c++) codes[c] = (uint8_t)stream_code(&m->codes, r, c);
+}
+
 int coded_order(const Expansion *x, Coded *m, const Tensor *order) {
     int unset = 0, beyond = 0;
     if (!order) return 0;

@@ -78,6 +78,7 @@ typedef struct Coded {
     float (*value)(unsigned code);                                             /* NULL: the code itself */
 } Coded;
 
+void coded_row(const Coded *m, size_t r, uint8_t *codes); /* a row's codes that are a line of m->codes: Coded.row */
 /* m's columns are of the groups that `order` names, a tensor of i32 [cols], or NULL. 0, or -EINVAL and a line. */
 int coded_order(const Expansion *x, Coded *m, const Tensor *order);
 

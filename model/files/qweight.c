@@ -70,10 +70,6 @@ int awq_expand(Expansion *x, Tensor *t) {
 
 /* ---- GPTQ ---- */
 
-static void gptq_row(const Coded *m, size_t r, uint8_t *codes) {
-    for (size_t c = 0; c < m->cols; c++) codes[c] = (uint8_t)stream_code(&m->codes, r, c);
-}
-
 static void gptq_scale(const Coded *m, size_t r, float *scale, float *zero) { column_scale(m, r, r, scale, zero); }
 
 /* A file that is not gptq_v2 has had 1 taken off each zero: of 2, 4 and 8 bits of whole words, so that a number may
@@ -91,7 +87,7 @@ int gptq_expand(Expansion *x, Tensor *t) {
     if (t->n_dims != 2 || t->size == 0) return expand_refuse(x, t, "quantized, and no matrix");
     uint64_t rows = t->shape[1], cols = t->shape[0] * 32 / (uint64_t)bits, zeros = packed_words(rows, bits);
     if (order && order->n_dims == 1) cols = order->shape[0];
-    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .row = gptq_row, .scale = gptq_scale,
+    Coded m = {.rows = (size_t)rows, .cols = (size_t)cols, .row = coded_row, .scale = gptq_scale,
                .codes = {t->data, 1, (size_t)rows, bits, 0, 0}, .zeros = zeros_of(x, (size_t)zeros, bits)};
     if (cols == 0 || packed_words(cols, bits) != t->shape[0])
         return expand_refuse(x, t, "not as many codes as its matrix has columns");

@@ -60,9 +60,10 @@ static void choose(Session *s, const float *bias, size_t t) {
     float *share = w->shares + s->options.n_batch * E + t * used;
     int *chosen = w->chosen + t * used;
     double sum = 0;
-    if (bias || x->traits->sigmoid) score(x, z);
+    int scored = bias || x->traits->sigmoid;
+    if (scored) score(x, z);
     for (size_t i = 0; i < used; i++) chosen[i] = next_largest(z, bias, E, chosen, i);
-    if (bias || x->traits->sigmoid) {
+    if (scored) {
         share_scores(x, z, chosen, share);
         return;
     }

@@ -45,6 +45,10 @@ extern const LayerPart layer_parts[]; /* in the order in which files list them; 
 
 /* 1: every layer may have one. */
 static inline int layer_part_repeats(const LayerPart *p) { return p->in == IN_LAYER || p->in == IN_MORE; }
+/* 1: a norm's weight of a model whose files may have none. */
+static inline int layer_part_is_bare(const Decoder *x, const LayerPart *p) {
+    return x->traits->bare_norms && p->form == FORM_NORM;
+}
 /* What files call it, behind a layer's own beginning: the architecture's name for it, or the usual one; or NULL. */
 const char *layer_part_name(const Decoder *x, const LayerPart *p, int hf);
 size_t layer_size(const Config *c, char letter);

@@ -73,20 +73,17 @@ static const LayerName gpt_oss_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
     {"ffn_gate_inp.weight", NULL, "mlp.router.weight"},
     {"ffn_gate_inp.bias", NULL, "mlp.router.bias"}, {0}};
-static const LayerName dots1_names[] = {
-    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"},
-    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},
-    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}, {0}};
+#define SHARED_EXPERTS                                                      \
+    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"}, \
+    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},     \
+    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}
+static const LayerName dots1_names[] = {SHARED_EXPERTS, {0}};
 static const LayerName glm4_moe_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
-    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"},
-    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},
-    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}, {0}};
+    SHARED_EXPERTS, {0}};
 static const LayerName ernie_moe_names[] = {
     {"exp_probs_b.bias", NULL, "mlp.moe_statics.e_score_correction_bias"},
-    {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"},
-    {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},
-    {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}, {0}};
+    SHARED_EXPERTS, {0}};
 static const char *const ernie_moe_renames[][2] = {{".mlp.gate.moe_statics.", ".mlp.moe_statics."}, {0}};
 static const char *const granite_moe_renames[][2] = {
     {".block_sparse_moe.input_linear.weight", ".mlp.experts.gate_up_proj"},
@@ -104,6 +101,12 @@ static const JsonValue *of_type(KeyReader *r, const JsonValue *o, const char *ke
     if (v && v->type == type) return v;
     if (!json_absent(v)) key_complain(r, key, type == JSON_NUMBER ? "must be a number" : "must be a list");
     return NULL;
+}
+
+/* A flag of config.json, which must be `value`, as where it is not said. */
+static void only(KeyReader *r, const char *key, int value) {
+    if (key_flag(r, NULL, key, value) != value)
+        key_complain(r, key, value ? "of false is not known here" : "of true is not known here");
 }
 
 /* Scores by query_pre_attn_scalar, which GGUF does not have: there the largest of each kind is known by its layers. */
@@ -277,8 +280,8 @@ static void lfm2_moe(KeyReader *r, Config *c) {
     experts_from(r, c, "num_dense_layers", 2, NULL);
     if (key_number(r, "expert_weights_scale", "routed_scaling_factor", 1) != 1)
         key_complain(r, r->key, "only 1 is known here for this architecture");
-    if (key_flag(r, NULL, "conv_bias", 0)) key_complain(r, "conv_bias", "of true is not known here");
-    if (!key_flag(r, NULL, "use_expert_bias", 1)) key_complain(r, "use_expert_bias", "of false is not known here");
+    only(r, "conv_bias", 0);
+    only(r, "use_expert_bias", 1);
 }
 
 /* Without layer_types the layers from max_window_layers on have the window. */
@@ -334,7 +337,7 @@ static void gpt_neox(KeyReader *r, Config *c) {
 
 static void phi(KeyReader *r, Config *c) {
     c->decoder->parallel = SHARED_NORM;
-    if (key_flag(r, NULL, "qk_layernorm", 0)) key_complain(r, "qk_layernorm", "of true is not known here");
+    only(r, "qk_layernorm", 0);
 }
 
 /* Some say what they were trained on by another key than max_position_embeddings. */
@@ -350,7 +353,7 @@ static void cohere(KeyReader *r, Config *c) {
 /* A third less than the file says, times a factor, rounded up. */
 static void lfm2(KeyReader *r, Config *c) {
     if (!key_is_hf(r)) return;
-    if (key_flag(r, NULL, "conv_bias", 0)) key_complain(r, "conv_bias", "of true is not known here");
+    only(r, "conv_bias", 0);
     int64_t ff = key_int(r, NULL, "block_ff_dim", (double)c->d_ff, 1, CONFIG_MAX_DIM),
             multiple = key_int(r, NULL, "block_multiple_of", 256, 1, CONFIG_MAX_DIM);
     if (key_flag(r, NULL, "block_auto_adjust_ff_dim", 1)) {

@@ -362,10 +362,6 @@ static int is_norm_bias(const Config *c, const LayerPart *p) {
                                              p->when == PART_FINAL_BIAS || p->when == PART_EMBED_NORM_BIAS);
 }
 
-static int is_bare_norm(const Config *c, const LayerPart *p) {
-    return c->decoder->traits->bare_norms && p->form == FORM_NORM;
-}
-
 static const float *alike(Place *p, size_t n, float value) {
     float *out = floats_new(p, n);
     for (size_t i = 0; out && i < n; i++) out[i] = value;
@@ -377,7 +373,7 @@ static void take(Place *p) {
     const LayerPart *part = p->part;
     size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
     int has = layer_has(&m->config, part, p->l), there = has > 0 || (has < 0 && is_there(p));
-    int bare = is_bare_norm(&m->config, part);
+    int bare = layer_part_is_bare(m->config.decoder, part);
     if (!there && (has == 0 || !(bare || is_norm_bias(&m->config, part)))) return;
     void *to = layer_place(m, part, p->l); /* layer -1 has no place for what layers have */
     if (!there) *(const float **)to = alike(p, rows, bare ? 1 : 0);
