@@ -26,35 +26,43 @@ INLINE void dot_and_scale(Form f, int T, Ints *sum, const uint8_t *lines, const 
     }
 }
 
+/* least[t] += sum_h mn * (scale_x * sum of q_x), of a block. */
+INLINE void add_minima(Form f, int T, Vec *least, const ActBlock *x, const uint8_t *mn) {
+    const int subs = Q_BLOCK / f.sub;
+    UNROLL
+    for (int h = 0; h < subs; h++) {
+        Vec m = vec_load_bytes(mn + h * VEC);
+        UNROLL
+        for (int t = 0; t < T; t++)
+            least[t] = vec_fma(least[t], m, vec_all(subs == 1 ? x[t].scaled_sum : x[t].scaled_half[h]));
+    }
+}
+
 /* acc[t] += the 8 blocks from b on that share d and dmin, x's blocks `apart`, and are counted:
- *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x) */
+ *     d * sum_b scale_x f32(sum_h sc * exact sum)  -  dmin * sum_b sum_h mn * (scale_x * sum of q_x)
+ * the second one behind the first where there are not registers for both. */
 INLINE size_t add_super(Form f, int T, Vec *acc, const ActBlock *x, size_t apart, const uint8_t *panel,
                         const PanelShape *s, size_t b, Ahead *ahead) {
-    const size_t subs = (size_t)(Q_BLOCK / f.sub), scales = b / 8 * 2 * VEC;
-    const uint8_t *lines = panel + s->lines + b * s->line_bytes, *sc = panel + s->sc + b * subs * VEC,
-                  *mn = panel + s->mn + b * subs * VEC;
+    const size_t subs = (size_t)(Q_BLOCK / f.sub), scales = b / 8 * 2 * VEC, each = subs * VEC;
+    const uint8_t *lines = panel + s->lines + b * s->line_bytes, *sc = panel + s->sc + b * each,
+                  *mn = panel + s->mn + b * each;
     Vec part[TILE_TOKENS], least[TILE_TOKENS];
     UNROLL
     for (int t = 0; t < T; t++) part[t] = least[t] = vec_zero();
-    for (int k = 0; k < 8; k++, x += apart, lines += s->line_bytes, sc += subs * VEC, mn += subs * VEC) {
+    for (int k = 0; k < 8; k++, x += apart, lines += s->line_bytes, sc += each, mn += each) {
         Ints sum[TILE_TOKENS];
         prefetch(ahead);
         dot_scaled(f, T, sum, lines, x, sc);
         UNROLL
         for (int t = 0; t < T; t++) part[t] = vec_fma(part[t], ints_to_floats(sum[t]), vec_all(x[t].scale));
-        if (!f.minima) continue;
-        UNROLL
-        for (size_t h = 0; h < subs; h++) {
-            Vec m = vec_load_bytes(mn + h * VEC);
-            UNROLL
-            for (int t = 0; t < T; t++)
-                least[t] = vec_fma(least[t], m, vec_all(subs == 1 ? x[t].scaled_sum : x[t].scaled_half[h]));
-        }
+        if (f.minima && T <= FEW) add_minima(f, T, least, x, mn);
     }
     Vec d = super_d(f, panel + s->d + scales);
     UNROLL
     for (int t = 0; t < T; t++) acc[t] = negates(f) ? vec_fnma(acc[t], d, part[t]) : vec_fma(acc[t], d, part[t]);
     if (!f.minima) return 8;
+    x -= 8 * apart, mn -= 8 * each;
+    for (int k = 0; T > FEW && k < 8; k++, x += apart, mn += each) add_minima(f, T, least, x, mn);
     Vec dmin = vec_load_half(panel + s->dmin + scales);
     UNROLL
     for (int t = 0; t < T; t++) acc[t] = vec_fnma(acc[t], dmin, least[t]);

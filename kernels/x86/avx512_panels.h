@@ -15,6 +15,7 @@ INLINE Line no_codes(void) { return _mm512_setzero_si512(); }
 INLINE Line either(Line a, Line b) { return _mm512_or_si512(a, b); }
 
 INLINE Line field(Line v, int from, int to, int mask) {
+    v = pin(v); /* loaded once for all that it holds */
     __m512i moved = v;
     if (from > to) moved = _mm512_srli_epi16(v, (unsigned)(from - to));
     if (from < to) moved = _mm512_slli_epi16(v, (unsigned)(to - from));
@@ -42,26 +43,21 @@ INLINE __m512i places(void) { /* of each row's first byte, four times: rows of 1
     return _mm512_broadcast_i32x4(_mm_setr_epi32(0, 0x04040404, 0x08080808, 0x0c0c0c0c));
 }
 
-/* sc of 16 rows times 0, 1, 2, 3: sums of bytes, which may run over on the way. */
 INLINE Products products_of(Form f, const uint8_t *sc) {
     __m512i rows = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)sc));
-    __m512i once = _mm512_shuffle_epi8(rows, places()), twice = _mm512_add_epi8(once, once);
-    __m512i ones = _mm512_and_si512(once, _mm512_set1_epi32((int)0xff00ff00)), /* in 1 and 3 */
-            twos = _mm512_and_si512(twice, _mm512_set1_epi32((int)0xffff0000)), /* in 2 and 3 */
-            times = _mm512_add_epi8(ones, twos);
-    if (f.bits == 2) return (Products){.few = times};
-    __m512i minus_4 = _mm512_sub_epi8(_mm512_setzero_si512(), _mm512_add_epi8(twice, twice));
-    times = _mm512_add_epi8(times, minus_4);
-    return (Products){.few = _mm512_sub_epi8(_mm512_set1_epi8(-128), times), .more = minus_4};
+    if (f.bits == 2) return (Products){.few = _mm512_mullo_epi32(rows, _mm512_set1_epi32(0x03020100))};
+    __m512i few = _mm512_add_epi32(_mm512_mullo_epi32(rows, _mm512_set1_epi32(0x01020304)),
+                                   _mm512_set1_epi32((int)0x80808080)); /* no byte runs over into the next */
+    return (Products){few, .more = _mm512_sub_epi8(_mm512_set1_epi8(-128), _mm512_shuffle_epi8(few, places()))};
 }
 
 /* Of columns 4j .. 4j+3. */
 INLINE Line scaled_codes_at(Form f, const uint8_t *lines, int j, Products p) {
-    __m512i pairs = _mm512_srli_epi16(line_at(lines, j / 4), (unsigned)(j % 4 * 2));
+    __m512i pairs = _mm512_srli_epi16(pin(line_at(lines, j / 4)), (unsigned)(j % 4 * 2));
     __m512i at = _mm512_ternarylogic_epi32(pairs, _mm512_set1_epi8(3), places(), 0xea); /* pairs & 3 | places */
     __m512i few = _mm512_shuffle_epi8(p.few, at);
     if (f.bits == 2) return few;
-    __mmask64 third = _mm512_test_epi8_mask(line_at(lines, 2), _mm512_set1_epi8((char)(1 << j)));
+    __mmask64 third = _mm512_test_epi8_mask(pin(line_at(lines, 2)), _mm512_set1_epi8((char)(1 << j)));
     return _mm512_mask_add_epi8(few, third, few, p.more);
 }
 
