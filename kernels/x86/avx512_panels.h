@@ -44,7 +44,7 @@ INLINE __m512i places(void) { /* of each row's first byte, four times: rows of 1
 }
 
 INLINE Products products_of(Form f, const uint8_t *sc) {
-    __m512i rows = _mm512_cvtepi8_epi32(_mm_loadu_si128((const __m128i *)(const void *)sc));
+    __m512i rows = ints_load_bytes(sc);
     if (f.bits == 2) return (Products){.few = _mm512_mullo_epi32(rows, _mm512_set1_epi32(0x03020100))};
     __m512i few = _mm512_add_epi32(_mm512_mullo_epi32(rows, _mm512_set1_epi32(0x01020304)),
                                    _mm512_set1_epi32((int)0x80808080)); /* no byte runs over into the next */
