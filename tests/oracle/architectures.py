@@ -297,7 +297,7 @@ def one_case(name, tmp):
          f"# {case.model} with float64 inside; as it is (float32) off by at most {stock:.1e}",
          *([f"# no GGUF: {case.no_gguf}"] if case.no_gguf else []),
          "ids " + " ".join(map(str, ids_of(case.seed)[:max(n for n, _ in case.rows)]))] +
-        [f"row {n} {p} " + " ".join(f"{v:.9g}" for v in row) for n, p, row in rows]) + "\n")
+        [f"row {n} {p} " + " ".join(f"{v:.7g}" for v in row) for n, p, row in rows]) + "\n")
     return [(name, *w, off(rows, rows_of(case, spoil(folder, *w[1:])))) for w in WRONG.get(name, [])]
 
 

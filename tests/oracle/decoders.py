@@ -600,7 +600,7 @@ def one_case(name):
             f"{stock:.1e} (float32 angles, norms, softmax), with float64 inside {double:.1e}",
             *[f"# no GGUF: {NO_GGUF[n]}" for n in NO_GGUF if n == name],
             "ids " + " ".join(map(str, IDS))]
-    text += [f"row {n} {p} " + " ".join(f"{v:.9g}" for v in row) for n, p, row in rows]
+    text += [f"row {n} {p} " + " ".join(f"{v:.7g}" for v in row) for n, p, row in rows]
     put(name, ".logits", "\n".join(text) + "\n")
 
 
