@@ -55,10 +55,10 @@ void decoder_read_config(KeyReader *r, Config *c, const Architecture *a) {
     if (r->line.rc) return;
     if (c->n_kv_heads == 0) c->n_kv_heads = c->n_heads;
     if (c->head_dim == 0) c->head_dim = config_even_split(r, c);
-    if (key_int(r, "attention.value_length", NULL, c->head_dim, 1, CONFIG_MAX_DIM) != c->head_dim)
+    c->value_dim = (int)key_int(r, "attention.value_length", NULL, c->head_dim, 1, CONFIG_MAX_DIM);
+    if (c->value_dim != c->head_dim && !a->traits)
         key_complain(r, r->key, "differs from attention.key_length, which is not known here");
     c->qk_norm = a->qk_norm;
-    c->value_dim = c->head_dim;
     c->d_embed = c->d_model;
     c->ff_rows = c->d_ff;
     r->source->finish(r, c, a);

@@ -55,7 +55,7 @@ const char *architecture_lacks(const Architecture *a) {
 }
 
 #define MISSING(called, what) &(&(const Missing){{.name = called, .family = &family_missing}, what})->is
-#define LATENT "keeps keys and values as one short vector a token (latent attention)"
+#define CHOOSES "attends only to tokens that a network of its own chooses"
 #define MAMBA "has layers of Mamba among those that attend"
 #define GPT "is of GPT's line, and not one of those that are here (gpt_neox, phi, starcoder2)"
 #define LEARNED "has a learned vector for each position, no RoPE"
@@ -73,19 +73,19 @@ const Architecture *const architectures[] = {
     &gpt_oss_gguf_row, &mixtral_row, &gpt_neox_row, &gptneox_row, &phi_row, &phi2_row, &starcoder2_row, &cohere_row,
     &command_r_row, &cohere2_row, &olmo_row, &nemotron_row, &internlm2_row, &internlm3_row, &minicpm_row, &lfm2_row,
     &exaone_row, &olmoe_row, &qwen2_moe_row, &qwen2moe_row, &granite_moe_row, &granite_moe_shared_row, &ernie_moe_row,
-    &ernie_moe_gguf_row, &lfm2_moe_row, &lfm2moe_row, &dots1_row, &glm4_moe_row, &glm4moe_row, &nomic_row,
-    &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row, &gte_old_row,
-    &jina_row, &jina_old_row, &jina_gguf_row,
+    &ernie_moe_gguf_row, &lfm2_moe_row, &lfm2moe_row, &dots1_row, &glm4_moe_row, &glm4moe_row, &deepseek_v2_row,
+    &deepseek_v3_row, &kimi_k2_row, &deepseek2_row, &glm4_moe_lite_row, &youtu_row, &mistral4_row, &minicpm3_row,
+    &nomic_row, &nomic_gguf_row, &modern_row, &modern_gguf_row, &euro_row, &neo_row, &neo_gguf_row, &gte_row,
+    &gte_old_row, &jina_row, &jina_old_row, &jina_gguf_row,
     MISSING("gemma3n", "shares keys and values between layers, and has four residual streams"),
     MISSING("gemma3n_text", "shares keys and values between layers, and has four residual streams"),
     MISSING("gemma4", "shares keys and values between layers"),
     MISSING("gemma4_text", "shares keys and values between layers"),
     MISSING("llama4", "attends in chunks, and mixes experts in a way of its own"),
     MISSING("llama4_text", "attends in chunks, and mixes experts in a way of its own"),
-    MISSING("deepseek_v2", LATENT), MISSING("deepseek_v3", LATENT), MISSING("deepseek_v32", LATENT),
-    MISSING("deepseek2", LATENT), MISSING("kimi_k25", LATENT), MISSING("kimi_linear", LATENT),
-    MISSING("glm_moe_dsa", LATENT), MISSING("glm4_moe_lite", LATENT), MISSING("minicpm3", LATENT),
-    MISSING("longcat_flash", LATENT), MISSING("mistral4", LATENT),
+    MISSING("deepseek_v32", CHOOSES), MISSING("glm_moe_dsa", CHOOSES), MISSING("deepseek_v4", CHOOSES),
+    MISSING("kimi_linear", "has layers of a delta net of its own among those that attend"),
+    MISSING("longcat_flash", "attends twice a layer, and has experts that do nothing"),
     MISSING("mamba", "has no attention"), MISSING("mamba2", "has no attention"),
     MISSING("falcon_mamba", "has no attention"), MISSING("rwkv", "has no attention"),
     MISSING("rwkv6", "has no attention"), MISSING("rwkv7", "has no attention"), MISSING("xlstm", "has no attention"),

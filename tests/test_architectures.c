@@ -134,6 +134,10 @@ static void test_granitemoe(void) {
 static void test_ernie_moe(void) { run_cases((const char *const[]){"ernie4_5_moe", NULL}); }
 static void test_dots1(void) { run_cases((const char *const[]){"dots1", NULL}); }
 static void test_glm4_moe(void) { run_cases((const char *const[]){"glm4_moe", NULL}); }
+static void test_deepseek2(void) {
+    run_cases((const char *const[]){"deepseek_v2", "deepseek_v2_groups", "deepseek_v3", "glm4_moe_lite", NULL});
+}
+static void test_latent(void) { run_cases((const char *const[]){"youtu", "mistral4", "minicpm3", NULL}); }
 
 static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
 
@@ -185,6 +189,8 @@ const Test tests_architectures[] = {
     {"architectures/ernie4_5_moe", test_ernie_moe},
     {"architectures/dots1", test_dots1},
     {"architectures/glm4_moe", test_glm4_moe},
+    {"architectures/deepseek2", test_deepseek2},
+    {"architectures/latent attention of others", test_latent},
     {"architectures/llama's other files", test_llama},
     {0},
 };

@@ -793,6 +793,8 @@ static void test_no_key(void) {
         {"gqa", "\"max_position_embeddings\": 64", "\"max_position_embeddings\": 5e9",
          "a context of 2^32 or more has no key in GGUF"},
         {"mistral", "\"sliding_window\": 8", "\"sliding_window\": 3e9", "a context of 2^32 or more has no key in GGUF"},
+        {"deepseek_v2", "\"mscale\": 0.707", "\"mscale\": 1.0",
+         "GGUF has no key for yarn whose mscale and mscale_all_dim differ"},
         {"gpt_oss", "\"swiglu_alpha\": 1.702", "\"swiglu_alpha\": 1.5",
          "GGUF has no key for another SwiGLU than gpt-oss's"},
         {"gemma3", "\"rope_type\": \"default\"", "\"factor\": 2.0, \"rope_type\": \"linear\"",
@@ -938,7 +940,7 @@ static void test_changed_by_keys(void) {
 static void test_unknown(void) {
     static const char *const rows[][2] = {
         {"gemma4", "model_type: architecture \"gemma4\" is not known here: it shares keys and values between layers"},
-        {"deepseek_v3", "is not known here: it keeps keys and values as one short vector a token (latent attention)"},
+        {"deepseek_v32", "is not known here: it attends only to tokens that a network of its own chooses"},
         {"mamba", "is not known here: it has no attention"},
         {"bert", "is not known here: it has a learned vector for each position, no RoPE"},
         {"unheard_of", "architecture \"unheard_of\" is not known here (--help models lists those that are)"}};
@@ -951,7 +953,7 @@ static void test_unknown(void) {
         CHECK(run("%s -i a", folder) == 1 && said_line(rows[i][1]) && strlen(said) < 160 + strlen(folder));
     }
     CHECK(run("--help models") == 0 && strstr(out, "llama mistral qwen2"));
-    CHECK(strstr(out, "latent attention)\n    deep") != NULL);
+    CHECK(strstr(out, "of its own chooses\n    deep") != NULL);
     const char *why = strstr(out, "models that do not:");
     CHECK(why && strstr(why, "gemma4") && !strstr(why, "gemma2 "));
     CHECK(run("--help") == 0 && strstr(out, "--help models"));

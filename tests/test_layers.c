@@ -122,7 +122,7 @@ static void delta_rule(void) {
 /* ---- sessions ---- */
 
 static const char *const cases[] = {"gemma3_six", "phi3_long", "mixtral", "qwen35", "qwen35moe", "qwen3next",
-                                    "stablelm_par", "gpt_oss", "granite", NULL};
+                                    "stablelm_par", "gpt_oss", "granite", "deepseek_v2", "deepseek_v3", NULL};
 
 static int opened(Model *m, const char *name) {
     char err[300];
@@ -246,7 +246,8 @@ static void blocks(void) {
 /* Texts read side by side, and one behind another, have the bits that each has alone: no state is left of the last. */
 static void side_by_side(void) {
     enum { N = 12 };
-    static const char *const names[] = {"qwen35", "qwen35moe", "qwen3next", "gemma3_six", "mixtral"};
+    static const char *const names[] = {"qwen35", "qwen35moe", "qwen3next", "gemma3_six", "mixtral",
+                                        "deepseek_v3"};
     for (size_t c = 0; c < sizeof names / sizeof *names; c++) {
         char err[300];
         static float alone[3][N][CASE_VOCAB];

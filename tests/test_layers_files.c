@@ -31,6 +31,14 @@ static void in_folders(void) {
         {"qwen3next", "0.linear_attn.in_proj_qkvz.weight\":{\"dtype\":\"F32\",\"shape\":[96,32]",
          "0.linear_attn.in_proj_qkvz.weight\":{\"dtype\":\"F32\",\"shape\":[32,96]",
          "tensor model.layers.0.linear_attn.in_proj_qkvz.weight has shape [32, 96], the model needs [96, 32]"},
+        {"deepseek_v2", "0.self_attn.kv_b_proj.weight", "0.x",
+         "tensor model.layers.0.self_attn.kv_b_proj.weight is missing"},
+        {"deepseek_v2", "1.self_attn.q_proj.weight", "1.x", "tensor model.layers.1.self_attn.q_proj.weight is missing"},
+        {"deepseek_v3", "0.self_attn.q_a_layernorm.weight", "0.x",
+         "tensor model.layers.0.self_attn.q_a_layernorm.weight is missing"},
+        {"deepseek_v2", "0.self_attn.kv_b_proj.weight\":{\"dtype\":\"F32\",\"shape\":[64,16]",
+         "0.self_attn.kv_b_proj.weight\":{\"dtype\":\"F32\",\"shape\":[16,64]",
+         "tensor model.layers.0.self_attn.kv_b_proj.weight has shape [16, 64], the model needs [64, 16]"},
         {"neobert", "0.qkv.weight\":{\"dtype\":\"F32\",\"shape\":[96,32]",
          "0.qkv.weight\":{\"dtype\":\"F32\",\"shape\":[32,96]",
          "self_attn.qkv_proj.weight has shape [32, 96], the model needs [96, 32]"},
@@ -49,7 +57,8 @@ static void in_gguf(void) {
         {"gpt_oss", "blk.0.ffn_up_exps.weight"}, {"gpt_oss", "blk.0.ffn_gate_exps.bias"},
         {"gpt_oss", "blk.0.ffn_gate_inp.bias"}, {"stablelm", "blk.0.attn_norm.weight"},
         {"seed_oss", "blk.0.attn_q.bias"}, {"seed_oss", "blk.0.attn_k.bias"}, {"seed_oss", "blk.1.attn_v.bias"},
-        {"qwen35", "blk.0.ssm_a"}};
+        {"qwen35", "blk.0.ssm_a"}, {"deepseek_v2", "blk.0.attn_k_b.weight"}, {"youtu", "blk.0.attn_v_b.weight"},
+        {"deepseek_v3", "blk.1.attn_kv_a_norm.weight"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         char line[100], all_but_one[60];
         snprintf(line, sizeof line, "tensor %s is missing", rows[i][1]);

@@ -153,7 +153,7 @@ static void test_drafts(void) {
 static void test_refused(void) {
     static const struct { const char *name, *from, *to, *line; } rows[] = {
         {"olmoe", "\"num_experts\": 3", "\"num_experts\": 1", "expert_used_count: is more than there are experts"},
-        {"dots1", "\"n_group\": 1", "\"n_group\": 3", "n_group: experts in more than one group are not known here"},
+        {"dots1", "\"n_group\": 1", "\"n_group\": 3", "n_group: does not fit the numbers of experts"},
         {"dots1", "\"scoring_func\": \"sigmoid\"", "\"scoring_func\": \"softmax\"",
          "scoring_func: only sigmoid is known here"},
         {"dots1", "\"n_shared_experts\": 2", "\"n_shared_experts\": null",
@@ -164,7 +164,20 @@ static void test_refused(void) {
          "the shared expert's width: 2097152 is not a whole number"},
         {"dots1", "\"routed_scaling_factor\": 1.5", "\"routed_scaling_factor\": 0",
          "a scale: of experts is out of range"},
-        {"glm4_moe", "\"n_group\": 1", "\"n_group\": 3", "n_group: experts in more than one group are not known here"},
+        {"glm4_moe", "\"n_group\": 1", "\"n_group\": 2", "n_group: does not fit the numbers of experts"},
+        {"deepseek_v3", "\"topk_group\": 1", "\"topk_group\": 4", "n_group: does not fit the numbers of experts"},
+        {"deepseek_v3", "\"topk_group\": 1", "\"topk_group\": 0", "n_group: does not fit the numbers of experts"},
+        {"deepseek_v3", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 3", "n_group: does not fit"},
+        {"deepseek_v3", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 0", "expert_used_count: is more"},
+        {"deepseek_v3", "\"rope_interleave\": true", "\"rope_interleave\": false",
+         "rope_interleave: of false is not known here"},
+        {"deepseek_v2", "\"topk_method\": \"greedy\"", "\"topk_method\": \"noaux_tc\"", "topk_method: only greedy and"},
+        {"deepseek_v2", "\"kv_lora_rank\": 16", "\"x\": 16", "kv_lora_rank: is missing in config.json"},
+        {"deepseek_v2", "\"kv_lora_rank\": 16", "\"kv_lora_rank\": 15", "head_dim: must be even"},
+        {"deepseek_v2", "\"qk_nope_head_dim\": 6", "\"x\": 6", "qk_nope_head_dim: is missing in config.json"},
+        {"deepseek_v2", "\"v_head_dim\": 10", "\"v_head_dim\": 1000000", "latent attention's heads: are too wide"},
+        {"deepseek_v2", "\"attention_bias\": false", "\"attention_bias\": true", "attention_bias: of true is not"},
+        {"glm4_moe_lite", "\"dense\",", "", "mlp_layer_types: must be a list with an entry for each layer"},
         {"ernie4_5_moe", "\"use_bias\": false", "\"use_bias\": true", "use_bias: of true is not known here"},
         {"ernie4_5_moe", "\"moe_norm_min\": 1e-12", "\"moe_norm_min\": 1e-3", "moe_norm_min: only 1e-12 is known here"},
         {"ernie4_5_moe", "\"moe_num_shared_experts\"", "\"x\"", "moe_num_shared_experts: is missing in config.json"},
@@ -183,7 +196,13 @@ static void test_gguf_keys(void) {
     static DecoderCase g;
     const char *path = gguf_file("dots1", TENSOR_F32, &sound);
     case_refused("dots1", gguf_patched(path, "dots1.expert_group_count", 4, 3),
-                 "dots1.expert_group_count: experts in more than one group are not known here");
+                 "dots1.expert_group_count: does not fit the numbers of experts");
+    path = gguf_file("deepseek_v3", TENSOR_F32, &sound);
+    case_refused("deepseek_v3", gguf_patched(path, "deepseek2.expert_gating_func", 4, 3),
+                 "deepseek2.expert_gating_func: only 1, a softmax, and 2, a sigmoid, are known here");
+    path = gguf_file("deepseek_v2", TENSOR_F32, &sound);
+    case_refused("deepseek_v2", gguf_patched(path, "deepseek2.attention.key_length_mla", 4, 4),
+                 "latent attention's heads: are too wide, or have nothing that does not turn");
     path = gguf_file("dots1", TENSOR_F32, &sound);
     case_refused("dots1", gguf_patched(path, "dots1.expert_gating_func", 4, 1),
                  "dots1.expert_gating_func: only 2, a sigmoid, is known here");

@@ -38,7 +38,8 @@ static void heads_by_layer(Keys *k, const char *name, const Config *c) {
 
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
 static void sizes(Keys *k, const Config *c) {
-    int even = (int64_t)c->head_dim * c->n_heads == c->d_model;
+    const Decoder *x = c->decoder;
+    int even = (int64_t)c->head_dim * c->n_heads == c->d_model, whole = x && x->traits->latent == 2;
     for (const KeyField *f = decoder_keys; f->gguf; f++) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
@@ -49,8 +50,10 @@ static void sizes(Keys *k, const Config *c) {
             continue;
         }
         if (norm) real(k, rms ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
+        else if (whole && of_head) count(k, f->gguf, x->nope_dim + c->rope.rotary_dim);
+        else if (whole && f->at == offsetof(Config, n_kv_heads)) count(k, f->gguf, c->n_heads);
         else count(k, f->gguf, (int64_t)key_field(f, c));
-        if (of_head) count(k, "attention.value_length", c->head_dim);
+        if (of_head) count(k, "attention.value_length", whole ? x->v_dim : c->value_dim);
     }
 }
 
@@ -164,11 +167,30 @@ static int layers_ahead(const Config *c) {
 
 /* What is not a number of a Decoder's. */
 static void expert_keys(Keys *k, const Config *c) {
-    const LayerTraits *t = c->decoder->traits;
+    const Decoder *x = c->decoder;
+    const LayerTraits *t = x->traits;
     if (t->dense_first) count(k, "leading_dense_block_count", layers_ahead(c));
     if (t->dense_first) count(k, "interleave_moe_layer_step", 1);
-    if (t->sigmoid) count(k, "expert_gating_func", 2);
-    if (t->gguf_shares == SHARES_AS_SAID) gguf_bool(k->meta, key(k, "expert_weights_norm"), c->decoder->renormalise);
+    if (x->sigmoid || t->latent) count(k, "expert_gating_func", x->sigmoid ? 2 : 1);
+    if (x->n_groups > 1) count(k, "expert_group_count", x->n_groups);
+    if (x->n_groups > 1) count(k, "expert_group_used_count", x->groups_used);
+    if (t->gguf_shares == SHARES_AS_SAID) gguf_bool(k->meta, key(k, "expert_weights_norm"), x->renormalise);
+}
+
+/* Of latent attention: an own head's sizes beside those of the one that the engine sees. llama.cpp wants to be told of
+ * experts also where there are none. */
+static void latent_keys(Keys *k, const Config *c) {
+    const Decoder *x = c->decoder;
+    const RopeNumbers *n = rope_numbers(&c->rope);
+    if (x->traits->latent == 2) return;
+    count(k, "attention.key_length_mla", x->nope_dim + c->rope.rotary_dim);
+    count(k, "attention.value_length_mla", x->v_dim);
+    if (x->temperature > 0) count(k, "attention.temperature_length", x->temperature_n); /* llama.cpp wants it here */
+    if (n->mscale_all_dim > 0) real(k, "rope.scaling.yarn_log_multiplier", 0.1 * n->mscale_all_dim);
+    if (x->n_experts) return;
+    count(k, "leading_dense_block_count", c->n_layers);
+    count(k, "expert_feed_forward_length", c->d_ff);
+    count(k, "expert_shared_count", 0);
 }
 
 static void layer_keys(Keys *k, const Config *c) {
@@ -185,6 +207,7 @@ static void layer_keys(Keys *k, const Config *c) {
             else count(k, f->gguf, (int64_t)v);
         }
     int usual = fabs(x->score_scale * sqrt(c->head_dim) - 1) <= 1e-6; /* but of Gemmas with the largest one's layers */
+    scaled |= t->latent; /* by the sizes that latent_keys writes */
     if (!scaled && (!usual || strncmp(c->arch, "gemma", 5) == 0)) real(k, "attention.scale", x->score_scale);
     int local = 0;
     for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
@@ -194,6 +217,7 @@ static void layer_keys(Keys *k, const Config *c) {
         count(k, "rope.scaling.original_context_length", x->temperature_n);
     if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel != IN_TURN);
     if (x->n_experts) expert_keys(k, c);
+    if (t->latent) latent_keys(k, c);
     if (!x->value_heads) return;
     count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
     recurrent(k, c);
@@ -221,6 +245,9 @@ static const char *without_key(const Config *c) {
         return "another SwiGLU than gpt-oss's";
     if (x->traits->sinks && strcmp(c->rope.scaling->name, "yarn") == 0 && !n->no_truncate)
         return "yarn with rounded borders";
+    if (x->traits->latent && strcmp(c->rope.scaling->name, "yarn") == 0 &&
+        (n->mscale_all_dim == 0 || n->mscale != n->mscale_all_dim))
+        return "yarn whose mscale and mscale_all_dim differ";
     if (x->temperature > 0 && says_length(&c->rope) && x->temperature_n != n->n_ctx_original)
         return "a temperature that goes by another context than RoPE";
     if (x->traits->local_rope && x->local.scaling != &rope_none) return "a rope method in layers with a window";
@@ -279,7 +306,8 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     if (!yarn && !longrope) return 0;
     count(k, "rope.scaling.original_context_length", n->n_ctx_original);
     double own = yarn ? 1 + 0.1 * log(n->factor) : 1;
-    if (longrope || fabs(r.scale - own) > 1e-9) real(k, "rope.scaling.attn_factor", r.scale / own);
+    int latent = s->config.decoder && s->config.decoder->traits->latent; /* there llama.cpp takes it back itself */
+    if (longrope || (!latent && fabs(r.scale - own) > 1e-9)) real(k, "rope.scaling.attn_factor", r.scale / own);
     if (yarn && n->beta_fast > 0) real(k, "rope.scaling.yarn_beta_fast", n->beta_fast);
     if (yarn && n->beta_slow > 0) real(k, "rope.scaling.yarn_beta_slow", n->beta_slow);
     int rc = longrope ? list(s, "rope_factors_long.weight", n->long_factor, n->n_long) : 0;

@@ -161,14 +161,22 @@ static int put_below(Layers *x, Item *i, const Matrix *below, size_t n) {
     return 0;
 }
 
-/* All experts' in one. */
-static int experts_item(Layers *x, Item *i, const Matrix *experts) {
-    size_t n = (size_t)decoder(x)->n_experts;
-    *i = matrix_item(experts);
-    if (n > 1 && put_below(x, i, experts + 1, n - 1)) return -ENOMEM;
-    *i = (Item){.n_dims = 3, .shape = {n, experts->rows, experts->cols}, .rows = i->rows, .cols = i->cols,
+/* All experts' or heads' in one. */
+static int list_item(Layers *x, Item *i, const Matrix *first, size_t n) {
+    *i = matrix_item(first);
+    if (n > 1 && put_below(x, i, first + 1, n - 1)) return -ENOMEM;
+    *i = (Item){.n_dims = 3, .shape = {n, first->rows, first->cols}, .rows = i->rows, .cols = i->cols,
                 .from = i->from, .below = i->below, .n_below = i->n_below};
     return 0;
+}
+
+/* The tensor that p's matrices were made from. */
+static Item as_it_is(const Layers *x, const LayerPart *p, int l) {
+    char name[TENSOR_NAME + 40];
+    snprintf(name, sizeof name, "model.layers.%d.%s", l, p->hf);
+    const Tensor *t = weights_find(&x->m.weights, name); /* was loaded, so it is there */
+    return matrix_item(&(Matrix){.type = (TensorType)t->type, .group = t->group, .rows = (size_t)t->shape[0],
+                                 .cols = (size_t)t->shape[1], .data = t->data, .scales = t->scales});
 }
 
 /* A vector, or what is one in memory and a matrix in the file. */
@@ -187,11 +195,13 @@ static Item vector_item(Layers *x, const LayerPart *p, const float *v) {
 
 /* The file's name of p's tensor; NULL: another part's tensor has it. */
 static const char *name_of(const Layers *x, const LayerPart *p) {
-    int matrix = p->cols != 0;
+    int matrix = p->cols != 0, latent = decoder(x)->traits->latent;
     if (x->fused_qkv && (p->form == FORM_K || p->form == FORM_V)) return NULL;
     if (x->fused_gate_up && p->form == FORM_UP) return NULL;
     if (x->fused_beta && p->form == FORM_ALPHA) return NULL;
     if (p->form == FORM_CONV_C || p->form == FORM_CONV_X) return NULL;
+    if (p->form == FORM_V_B && latent == 2) return NULL;
+    if (p->form == FORM_K_B && latent == 2) return "attn_kv_b.weight";
     if (x->fused_qkv && p->form == FORM_Q) return matrix ? "attn_qkv.weight" : "attn_qkv.bias";
     if (x->fused_gate_up && p->form == FORM_GATE) return "ffn_up.weight";
     if (x->fused_beta && p->form == FORM_BETA) return "ssm_ba.weight";
@@ -232,9 +242,11 @@ static int add_part(Layers *x, const LayerPart *p, int l) {
     char block[20] = "";
     if (l >= 0) snprintf(block, sizeof block, "blk.%d.", l);
     snprintf(full, sizeof full, "%s%s", block, name);
-    if (p->cols && p->form >= FORM_GATES && p->form <= FORM_DOWNS) {
-        const Matrix *experts = *(Matrix *const *)at;
-        if (!experts || experts_item(x, &i, experts)) return experts ? -ENOMEM : 0;
+    const size_t list = layer_part_list(&x->m.config, p);
+    if (p->form == FORM_K_B && decoder(x)->traits->latent == 2) i = as_it_is(x, p, l);
+    else if (list) {
+        const Matrix *first = *(Matrix *const *)at;
+        if (!first || list_item(x, &i, first, list)) return first ? -ENOMEM : 0;
     } else if (p->cols && p->form != FORM_CONV) {
         const Matrix *m = at;
         if (!m->data || (p->when == PART_HEAD && m->data == x->m.tok_emb.data && !is_whole_head(&x->m, p)))

@@ -60,6 +60,16 @@ const KeyField layer_routed_experts[] = {
     {"expert_weights_scale", "routed_scaling_factor", FIELD_FLOAT, IN(share_scale), 0, 0, 0},
     {0},
 };
+const KeyField layer_latent[] = {
+    {"expert_count", "n_routed_experts", FIELD_INT, IN(n_experts), 0, 4096, 0},
+    {"expert_used_count", "num_experts_per_tok", FIELD_INT, IN(n_used), 0, 256, 0},
+    {"expert_feed_forward_length", "moe_intermediate_size", FIELD_INT, IN(d_expert), 1, CONFIG_MAX_DIM, 0},
+    {"expert_shared_count", "n_shared_experts", FIELD_INT, IN(n_shared), 0, 256, 0},
+    {"expert_weights_scale", "routed_scaling_factor", FIELD_FLOAT, IN(share_scale), 0, 0, 0},
+    {"attention.q_lora_rank", "q_lora_rank", FIELD_INT, IN(q_rank), 0, CONFIG_MAX_DIM, 0},
+    {"attention.kv_lora_rank", "kv_lora_rank", FIELD_INT, IN(latent), 1, 2 * ROPE_MAX_PAIRS, 1},
+    {0},
+};
 const KeyField layer_delta[] = {
     {"ssm.conv_kernel", "linear_conv_kernel_dim", FIELD_INT, IN(conv), 1, 64, 1},
     {"ssm.state_size", "linear_key_head_dim", FIELD_INT, IN(key_dim), 1, 2 * ROPE_MAX_PAIRS, 1},
@@ -245,8 +255,8 @@ static void check(KeyReader *r, Config *c) {
     if (!(x->score_cap >= 0 && x->score_cap < 1e30f && x->logit_cap >= 0 && x->logit_cap < 1e30f))
         key_complain(r, "a soft cap", "must be 0 or more");
     if (!(x->clip >= 0 && x->clip < 1e30f)) key_complain(r, "clip_qkv", "must be 0 or more");
-    if (x->n_experts && x->n_used > x->n_experts)
-        key_complain(r, "expert_used_count", "is more than there are experts");
+    if (x->n_experts && (x->n_used > x->n_experts || x->n_used < 1))
+        key_complain(r, "expert_used_count", "is more than there are experts, or none");
     if (x->key_heads && (x->value_heads % x->key_heads || (int64_t)x->value_heads * x->value_dim > CONFIG_MAX_DIM ||
                        (int64_t)x->key_heads * x->key_dim > CONFIG_MAX_DIM))
         key_complain(r, "linear attention's heads", "do not divide, or are too many");
@@ -382,6 +392,8 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     if (t->experts) /* a model of experts alone has no other feed-forward network */
         c->d_ff = (int)key_int(r, "expert_feed_forward_length", "moe_intermediate_size", 0, 1, CONFIG_MAX_DIM);
     decoder_read_config(r, c, a);
+    if (c->value_dim != c->head_dim && !t->latent)
+        key_complain(r, "attention.value_length", "differs from attention.key_length, which is not known here");
     if (r->line.rc) return;
     c->n_layers -= (int)key_int(r, "nextn_predict_layers", NULL, 0, 0, c->n_layers - 1); /* they draft */
     if (t->layernorm)
@@ -391,6 +403,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     c->qk_norm = t->qk != QK_PLAIN;
     x->score_scale = (float)key_number(r, "attention.scale", NULL, 1 / sqrt(c->head_dim));
     x->tiled = t->tiled && !key_is_hf(r);
+    x->sigmoid = t->sigmoid;
     for (const KeyField *const *k = t->keys; *k; k++) keys_read(r, *k, x); /* NULL ends them */
     read_experts(r, c);
     if (t->scaled_embedding) x->embed_scale = sqrtf((float)c->d_model);

@@ -7,7 +7,7 @@
 
 /* Keys that some architectures have: tables for LayerTraits.keys, whose fields are a Decoder's. */
 extern const KeyField layer_scales[], layer_caps[], layer_experts[], layer_ernie_experts[], layer_routed_experts[],
-    layer_delta[], layer_logits[], layer_clip[], layer_conv[];
+    layer_latent[], layer_delta[], layer_logits[], layer_clip[], layer_conv[];
 
 int key_is_hf(const KeyReader *r);
 int key_said(KeyReader *r, const char *hf); /* true 1, false 0, not there or GGUF -1 */

@@ -14,14 +14,21 @@ static const Decoder *decoder(const Session *s) { return s->model->config.decode
 
 /* ---- who is asked ---- */
 
-/* The largest of z [n], each with its bias (NULL: none has one), that is not among chosen [k]; of equal ones the
- * first. */
-static int next_largest(const float *z, const float *bias, size_t n, const int *chosen, size_t k) {
+/* What numbers are chosen by: z [n], each with its bias (NULL: none has one), those alone whose group of `each` is in
+ * `open` (NULL: all are). */
+typedef struct {
+    const float *z, *bias;
+    const uint8_t *open;
+    size_t n, each;
+} Choice;
+
+/* The largest that is not among chosen [k]; of equal ones the first. -1: none is left. */
+static int next_largest(const Choice *c, const int *chosen, size_t k) {
     int best = -1;
     float most = 0;
-    for (size_t e = 0; e < n; e++) {
-        float v = bias ? z[e] + bias[e] : z[e];
-        int taken = 0;
+    for (size_t e = 0; e < c->n; e++) {
+        float v = c->bias ? c->z[e] + c->bias[e] : c->z[e];
+        int taken = c->open && !c->open[e / c->each];
         for (size_t i = 0; i < k; i++) taken |= chosen[i] == (int)e;
         if (!taken && (best < 0 || v > most)) best = (int)e, most = v;
     }
@@ -33,8 +40,8 @@ static void score(const Decoder *x, float *z) {
     size_t E = (size_t)x->n_experts;
     float most = z[0];
     double sum = 0;
-    for (size_t e = 0; x->traits->sigmoid && e < E; e++) z[e] = (float)(1 / (1 + exp(-(double)z[e])));
-    if (x->traits->sigmoid) return;
+    for (size_t e = 0; x->sigmoid && e < E; e++) z[e] = (float)(1 / (1 + exp(-(double)z[e])));
+    if (x->sigmoid) return;
     for (size_t e = 1; e < E; e++) most = fmaxf(most, z[e]);
     for (size_t e = 0; e < E; e++) sum += exp((double)z[e] - (double)most);
     for (size_t e = 0; e < E; e++) z[e] = (float)(exp((double)z[e] - (double)most) / sum);
@@ -46,8 +53,29 @@ static void share_scores(const Decoder *x, const float *z, const int *chosen, fl
     double sum = 0;
     for (size_t i = 0; i < used; i++) sum += (double)z[chosen[i]];
     sum += (double)x->traits->sum_more;
-    sum = x->renormalise ? fmax(sum, x->traits->sigmoid ? 1e-20 : 1e-12) : 1; /* ERNIE's moe_norm_min */
+    sum = x->renormalise ? fmax(sum, x->sigmoid ? 1e-20 : 1e-12) : 1; /* ERNIE's moe_norm_min */
     for (size_t i = 0; i < used; i++) share[i] = (float)((double)x->share_scale * (double)z[chosen[i]] / sum);
+}
+
+/* Which groups of experts are as good as the best ones, a group by the sum of its best experts. */
+static void open_groups(const Decoder *x, const float *z, const float *bias, uint8_t *open) {
+    const size_t each = (size_t)x->n_experts / (size_t)x->n_groups;
+    float sums[LAYER_GROUPS];
+    int chosen[LAYER_GROUPS];
+    for (size_t g = 0; g < (size_t)x->n_groups; g++) {
+        const Choice own = {.z = z + g * each, .bias = bias ? bias + g * each : NULL, .n = each, .each = 1};
+        int best[2];
+        sums[g] = 0, open[g] = 0;
+        for (size_t i = 0; i < (size_t)x->group_best; i++) {
+            best[i] = next_largest(&own, best, i);
+            sums[g] += own.z[best[i]] + (bias ? own.bias[best[i]] : 0);
+        }
+    }
+    const Choice groups = {.z = sums, .n = (size_t)x->n_groups, .each = 1};
+    for (size_t i = 0; i < (size_t)x->groups_used; i++) {
+        chosen[i] = next_largest(&groups, chosen, i);
+        open[chosen[i]] = 1;
+    }
 }
 
 /* Token t's experts by rank, and their shares: softmax over all experts, or over those chosen, where renormalised; or
@@ -60,9 +88,12 @@ static void choose(Session *s, const float *bias, size_t t) {
     float *share = w->shares + s->options.n_batch * E + t * used;
     int *chosen = w->chosen + t * used;
     double sum = 0;
-    int scored = bias || x->traits->sigmoid;
+    uint8_t open[LAYER_GROUPS];
+    int grouped = x->n_groups > 1, scored = bias || x->sigmoid || x->share_scale != 1 || grouped;
     if (scored) score(x, z);
-    for (size_t i = 0; i < used; i++) chosen[i] = next_largest(z, bias, E, chosen, i);
+    if (grouped) open_groups(x, z, bias, open);
+    const Choice all = {z, bias, grouped ? open : NULL, E, grouped ? E / (size_t)x->n_groups : 1};
+    for (size_t i = 0; i < used; i++) chosen[i] = next_largest(&all, chosen, i);
     if (scored) {
         share_scores(x, z, chosen, share);
         return;

@@ -4,6 +4,7 @@
 #include "delta.h"
 #include "experts.h"
 #include "kernels/encoder_kernels.h"
+#include "latent.h"
 #include "model/past.h"
 #include "model/roformer.h"
 #include "model/steps.h"
@@ -133,8 +134,8 @@ static void rotate_nowait(Session *s, int l, size_t n) {
     }
 }
 
-/* branch = Wo att: softmax attention, LLaMA's but for what the row says. */
-static void attend(Session *s, int l, size_t n) {
+/* att: softmax attention, LLaMA's but for what the row says. */
+static void attend_heads(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
     Scratch *w = s->scratch;
@@ -150,7 +151,16 @@ static void attend(Session *s, int l, size_t n) {
     rotate_nowait(s, l, n);
     step_attend(s, l, n);
     if (gated) close_gates(s, n);
-    a = step_pack(s, w->att, n, (size_t)c->n_heads * (size_t)c->head_dim, &y->wo);
+}
+
+/* branch = Wo att */
+static void attend(Session *s, int l, size_t n) {
+    const Layer *y = &s->model->layers[l];
+    Scratch *w = s->scratch;
+    int latent = decoder(s)->traits->latent;
+    if (latent) latent_attend(s, l, n, rotate_nowait);
+    else attend_heads(s, l, n);
+    Packed a = step_pack(s, latent ? w->more->values : w->att, n, y->wo.cols, &y->wo);
     step_linear_nowait(s, w->more->branch, &a, &y->wo, y->bo);
     team_wait(&w->team);
 }

@@ -18,16 +18,23 @@ const LayerPart layer_parts[] = {
     {"token_embd_norm.bias", "embeddings.LayerNorm.bias", 'D', 0, PART_EMBED_NORM_BIAS, AROUND(emb_norm_b), 0},
     {"attn_norm.weight", "input_layernorm.weight", 'D', 0, PART_NORM_IN, EACH(attn_norm), FORM_NORM},
     {"attn_norm.bias", "input_layernorm.bias", 'D', 0, PART_NORM_IN_BIAS, MORE(attn_norm_b), 0},
-    {"attn_q.weight", "self_attn.q_proj.weight", 'G', 'D', PART_SOFTMAX, EACH(wq), FORM_Q},
+    {"attn_q.weight", "self_attn.q_proj.weight", 'G', 'D', PART_Q, EACH(wq), FORM_Q},
     {"attn_q.bias", "self_attn.q_proj.bias", 'G', 0, PART_QKV_BIAS, EACH(bq), FORM_Q},
-    {"attn_k.weight", "self_attn.k_proj.weight", 'K', 'D', PART_SOFTMAX, EACH(wk), FORM_K},
+    {"attn_k.weight", "self_attn.k_proj.weight", 'K', 'D', PART_KV, EACH(wk), FORM_K},
     {"attn_k.bias", "self_attn.k_proj.bias", 'K', 0, PART_QKV_BIAS, EACH(bk), FORM_K},
-    {"attn_v.weight", "self_attn.v_proj.weight", 'W', 'D', PART_SOFTMAX, EACH(wv), FORM_V},
+    {"attn_v.weight", "self_attn.v_proj.weight", 'W', 'D', PART_KV, EACH(wv), FORM_V},
     {"attn_v.bias", "self_attn.v_proj.bias", 'W', 0, PART_QKV_BIAS, EACH(bv), FORM_V},
     {"attn_q_norm.weight", "self_attn.q_norm.weight", 'q', 0, PART_QK_NORM, EACH(q_norm), FORM_NORM},
     {"attn_k_norm.weight", "self_attn.k_norm.weight", 'k', 0, PART_QK_NORM, EACH(k_norm), FORM_NORM},
+    {"attn_q_a.weight", "self_attn.q_a_proj.weight", 'a', 'D', PART_LATENT_Q, MORE(q_a), 0},
+    {"attn_q_a_norm.weight", "self_attn.q_a_layernorm.weight", 'a', 0, PART_LATENT_Q, MORE(q_a_norm), 0},
+    {"attn_q_b.weight", "self_attn.q_b_proj.weight", 'G', 'a', PART_LATENT_Q, EACH(wq), 0},
+    {"attn_kv_a_mqa.weight", "self_attn.kv_a_proj_with_mqa.weight", 'H', 'D', PART_LATENT, EACH(wk), 0},
+    {"attn_kv_a_norm.weight", "self_attn.kv_a_layernorm.weight", 'c', 0, PART_LATENT, MORE(latent_norm), 0},
+    {"attn_k_b.weight", "self_attn.kv_b_proj.weight", 'c', 'n', PART_LATENT, MORE(k_b), FORM_K_B},
+    {"attn_v_b.weight", "self_attn.kv_b_proj.weight", 'v', 'c', PART_LATENT, MORE(v_b), FORM_V_B},
     {"attn_sinks.weight", "self_attn.sinks", 'h', 0, PART_SINKS, MORE(sinks), 0},
-    {"attn_output.weight", "self_attn.o_proj.weight", 'D', 'Q', PART_SOFTMAX, EACH(wo), 0},
+    {"attn_output.weight", "self_attn.o_proj.weight", 'D', 'O', PART_SOFTMAX, EACH(wo), 0},
     {"attn_output.bias", "self_attn.o_proj.bias", 'D', 0, PART_O_BIAS, EACH(bo), 0},
     {"attn_qkv.weight", "linear_attn.in_proj_qkv.weight", 'C', 'D', PART_DELTA, MORE(mix), FORM_MIX},
     {"attn_gate.weight", "linear_attn.in_proj_z.weight", 'Z', 'D', PART_DELTA, MORE(z), FORM_Z},
@@ -105,13 +112,19 @@ size_t layer_size(const Config *c, char letter) {
                  keys = (size_t)x->key_heads * (size_t)x->key_dim,
                  values = x->traits->others == OTHERS_ARE_CONV ? (size_t)c->d_model
                                                                : (size_t)x->value_heads * (size_t)x->value_dim,
-                 experts = (size_t)x->n_experts;
+                 experts = (size_t)x->n_experts, heads = (size_t)c->n_heads;
     const QkNorm qk = x->traits->qk;
+    const int latent = x->traits->latent;
     switch (letter) {
-    case 'G': return x->traits->gated_output ? 2 * q : q;
+    case 'G': return latent ? heads * (size_t)(x->nope_dim + c->rope.rotary_dim) : x->traits->gated_output ? 2 * q : q;
+    case 'O': return latent ? heads * (size_t)x->v_dim : q;
+    case 'a': return (size_t)x->q_rank;
+    case 'c': return (size_t)x->latent;
+    case 'n': return (size_t)x->nope_dim;
+    case 'v': return (size_t)x->v_dim;
     case 'q': return qk == QK_HEAD ? head : q;
     case 'k': return qk == QK_HEAD ? head : k;
-    case 'h': return (size_t)c->n_heads;
+    case 'h': return heads;
     case 'E': return experts;
     case 'X': return (size_t)x->d_expert;
     case 'x': return experts * (size_t)x->d_expert;
@@ -128,6 +141,12 @@ size_t layer_size(const Config *c, char letter) {
     }
 }
 
+size_t layer_part_list(const Config *c, const LayerPart *p) {
+    if (!p->cols) return 0;
+    if (p->form >= FORM_GATES && p->form <= FORM_DOWNS) return (size_t)c->decoder->n_experts;
+    return c->decoder->traits->latent && (p->form == FORM_K_B || p->form == FORM_V_B) ? (size_t)c->n_heads : 0;
+}
+
 /* What an encoder has around its layers, a decoder not. */
 static int around_has(const Config *c, const LayerPart *p) {
     const RoformerConfig *f = &c->roformer;
@@ -139,6 +158,16 @@ static int around_has(const Config *c, const LayerPart *p) {
     case PART_LABELS: return f->classifier != CLASSIFIER_NONE;
     case PART_WORDS: return f->classifier == CLASSIFIER_NONE ? -1 : 0;
     default: return -1;
+    }
+}
+
+/* Of layers that attend: matrices for q, k and v, or latent.h's. */
+static int attending_has(const Decoder *x, LayerPartWhen when) {
+    switch (when) {
+    case PART_Q: return x->q_rank == 0;
+    case PART_KV: return x->traits->latent == 0;
+    case PART_LATENT: return x->traits->latent != 0;
+    default: return x->q_rank > 0;
     }
 }
 
@@ -158,6 +187,7 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_NORM_IN: return t->norm_in && !(t->first_bare && l == 0) ? norm : 0;
     case PART_NORM_IN_BIAS: return t->norm_in && t->layernorm && !(t->first_bare && l == 0) ? -1 : 0;
     case PART_SOFTMAX: return softmax;
+    case PART_Q: case PART_KV: case PART_LATENT: case PART_LATENT_Q: return softmax && attending_has(x, p->when);
     case PART_QKV_BIAS: return softmax ? c->qkv_bias : 0;
     case PART_QK_NORM: return softmax && t->qk ? c->qk_norm : 0;
     case PART_SINKS: return t->sinks;
@@ -169,7 +199,7 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_FFN_NORM_BIAS: return t->norm_in && x->parallel != SHARED_NORM && t->layernorm ? -1 : 0;
     case PART_EXPERTS: return !dense;
     case PART_EXPERT_BIAS: return !dense && t->gate == GATE_CLAMPED;
-    case PART_CORRECTION: return !dense && t->correction;
+    case PART_CORRECTION: return dense ? 0 : t->correction == 2 ? -1 : t->correction;
     case PART_SHARED: return !dense && x->d_shared > 0;
     case PART_SHARED_ROUTER: return !dense && x->d_shared > 0 && t->shared_expert == 1;
     case PART_GATE: return dense && t->gate != GATE_NONE;

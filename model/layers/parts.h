@@ -10,7 +10,8 @@ typedef enum {
     PART_QKV_BIAS, PART_QK_NORM, PART_SINKS, PART_O_BIAS, PART_DELTA, PART_CONV, PART_NORM_OUT, PART_FFN_NORM,
     PART_FFN_NORM_BIAS, PART_EXPERTS, PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE,
     PART_DENSE_BIAS, PART_FINAL_NORM, PART_SUM_NORM, PART_TYPES, PART_EMBED_NORM, PART_EMBED_NORM_BIAS, PART_WORDS,
-    PART_POOLER, PART_CLASSIFIER, PART_LABELS, PART_CORRECTION, PART_SHARED_ROUTER,
+    PART_POOLER, PART_CLASSIFIER, PART_LABELS, PART_CORRECTION, PART_SHARED_ROUTER, PART_Q,
+    PART_KV, PART_LATENT, PART_LATENT_Q,
 } LayerPartWhen;
 
 /* How files store it, where that is more than a tensor of this shape. */
@@ -26,13 +27,16 @@ typedef enum {
     FORM_CONV,                        /* [channels, 1, conv] */
     FORM_DECAY,                       /* a: the decay is -e^a; GGUF has the decay */
     FORM_SHARED_GATE, FORM_SHARED_UP, /* of the shared expert, as FORM_GATE and FORM_UP */
+    FORM_K_B, FORM_V_B,               /* of all heads, one behind the other; or of each head a key's rows, of which K_h
+                                         is the transposed (latent.h), and a value's, in one matrix */
 } LayerForm;
 
 /* A tensor, as DecoderTensor (family.h); a layer's names stand behind "blk.N." and "model.layers.N.", and '@' in
  * Hugging Face's is an expert's or a head's number. Letters of sizes
- * beside family.h's: G rows of q with gates, q, k what norms of q and k have, h n_heads, E n_experts, X d_expert, x and
- * y the experts' d_expert and d_model together, S d_shared; of the delta net C channels, Z all values, N value
- * heads, I a value head, T conv; of encoders Y n_types, L n_labels. */
+ * beside family.h's: G rows of q with gates, O what o_proj meets, q, k what norms of q and k have, h n_heads, E
+ * n_experts, X d_expert, x and y the experts' d_expert and d_model together, S d_shared; of latent attention a q_rank,
+ * c latent, n nope_dim, v v_dim; of the delta net C channels, Z all values, N value heads, I a value head, T conv; of
+ * encoders Y n_types, L n_labels. */
 typedef struct {
     const char *gguf, *hf;
     char rows, cols;
@@ -52,6 +56,8 @@ static inline int layer_part_is_bare(const Decoder *x, const LayerPart *p) {
 /* What files call it, behind a layer's own beginning: the architecture's name for it, or the usual one; or NULL. */
 const char *layer_part_name(const Decoder *x, const LayerPart *p, int hf);
 size_t layer_size(const Config *c, char letter);
+/* How many matrices the part is a list of, experts' or heads'; 0: it is one, or a vector. */
+size_t layer_part_list(const Config *c, const LayerPart *p);
 /* 1 where layer l (-1: the model) must have it, 0 not, -1: where the file has it. */
 int layer_has(const Config *c, const LayerPart *p, int l);
 

@@ -6,6 +6,24 @@
 
 static size_t larger(size_t a, size_t b) { return a > b ? a : b; }
 
+/* Of a token no wider than d, for whichever of the model's matrices. */
+static size_t packed_bytes(const Model *m, size_t d) {
+    return larger(scratch_packed_bytes(m->kernels, d, 0),
+                  m->min_group ? scratch_packed_bytes(m->kernels, d, m->min_group) : 0);
+}
+
+static void carve_latent(Carver *k, const Session *s, LayerScratch *made) {
+    const Config *c = &s->model->config;
+    const Decoder *x = c->decoder;
+    const uint64_t B = s->options.n_batch, F = sizeof(float), heads = (uint64_t)c->n_heads;
+    const size_t narrow = larger((size_t)x->nope_dim, (size_t)x->latent);
+    made->low = scratch_carve(k, B * (uint64_t)c->head_dim, F);
+    made->low_q = scratch_carve(k, B * (uint64_t)x->q_rank, F);
+    made->own_q = scratch_carve(k, B * heads * (uint64_t)(x->nope_dim + c->head_dim - x->latent), F);
+    made->values = scratch_carve(k, B * heads * (uint64_t)x->v_dim, F);
+    made->head_packed = scratch_carve(k, B * heads, packed_bytes(s->model, narrow));
+}
+
 /* Expert and delta net, or convolution, of the widest: what their matrices meet. */
 size_t layers_carve(Carver *k, Session *s) {
     const Model *m = s->model;
@@ -15,10 +33,9 @@ size_t layers_carve(Carver *k, Session *s) {
            q = (size_t)c->n_heads * (size_t)c->head_dim, gated = x->traits->gated_output ? q : 0,
            half = (size_t)x->local.rotary_dim / 2, E = (size_t)x->n_experts,
            used = E ? (size_t)x->n_used : 0, S = B * used, ff = (size_t)x->d_expert, values = layer_size(c, 'Z'),
-           channels = x->n_states ? layer_size(c, 'C') : 0, wide = larger(d, ff),
-           packed = larger(scratch_packed_bytes(m->kernels, wide, 0),
-                           m->min_group ? scratch_packed_bytes(m->kernels, wide, m->min_group) : 0);
+           channels = x->n_states ? layer_size(c, 'C') : 0, packed = packed_bytes(m, larger(d, ff));
     LayerScratch *w = scratch_carve(k, 1, sizeof *w), made = {0};
+    if (x->traits->latent) carve_latent(k, s, &made);
     made.branch = scratch_carve(k, B * d, F);
     made.gated = scratch_carve(k, 2 * B * gated, F);
     made.gates = scratch_carve(k, B * gated, F);
@@ -45,5 +62,6 @@ size_t layers_carve(Carver *k, Session *s) {
         *w = made;
         s->scratch->more = w;
     }
-    return larger(larger(x->n_states ? values : 0, (size_t)x->d_shared), (size_t)c->d_ff);
+    size_t latent = larger((size_t)c->n_heads * (size_t)x->v_dim, (size_t)x->q_rank);
+    return larger(larger(x->n_states ? values : 0, latent), larger((size_t)x->d_shared, (size_t)c->d_ff));
 }

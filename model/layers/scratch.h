@@ -13,6 +13,10 @@ typedef struct LayerScratch {
     double *mean;          /* [d_model]: an encoder's classifier's */
     float *zeroes;         /* [head_dim, an encoder's d_model]: the bias of a norm that has none */
     Rope local;
+    /* latent.c */
+    float *low, *low_q;    /* [B, head_dim], [B, q_rank]: keys' short vector and what turns; queries' */
+    float *own_q, *values; /* [B, n_heads, nope_dim + rotary_dim], [B, n_heads, v_dim] */
+    uint8_t *head_packed;  /* [B, n_heads, packed nope_dim or latent] */
     /* experts.c */
     float *shares;         /* [B, n_experts]: the router's; then [B, n_used] the chosen ones' */
     int *chosen;           /* [B, n_used]: experts, the largest share first */

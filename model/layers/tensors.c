@@ -184,6 +184,7 @@ static Matrix elsewhere(Place *p, size_t rows) {
     const Tensor *fused, *reversed;
     switch (p->part->form) {
     case FORM_Q: case FORM_K: case FORM_V:
+        if (c->decoder->traits->latent) break;
         fused = named(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", -1);
         if (fuses_heads(p))
             return gathered(p, fused, rows, qkv[0] + qkv[1] + qkv[2], (size_t)c->d_model, row_of_head);
@@ -198,8 +199,9 @@ static Matrix elsewhere(Place *p, size_t rows) {
         fused = named(p, NULL, "mlp.shared_expert.gate_up_proj.weight", -1); /* Granite's */
         return fused ? part_of_fused(p, fused, shared, (int)(p->part->form - FORM_SHARED_GATE)) : (Matrix){0};
     case FORM_MIX: case FORM_Z: case FORM_BETA: case FORM_ALPHA: return part_of_heads(p, rows);
-    default: return (Matrix){0};
+    default: break;
     }
+    return (Matrix){0};
 }
 
 static Matrix matrix(Place *p, size_t rows, size_t cols) {
@@ -216,18 +218,17 @@ static Matrix matrix(Place *p, size_t rows, size_t cols) {
     return rows_of(p, t, 0, rows, rows, cols);
 }
 
-/* ---- experts ---- */
+/* ---- experts, heads ---- */
 
-static Matrix *experts_new(Place *p) {
-    size_t n = (size_t)config(p)->decoder->n_experts;
-    Matrix *out = weights_own(&p->ld->m->weights, calloc(n, sizeof *out), free);
+static Matrix *list_new(Place *p) {
+    Matrix *out = weights_own(&p->ld->m->weights, calloc(layer_part_list(config(p), p->part), sizeof *out), free);
     if (!out) load_out_of_memory(p->ld);
     return out;
 }
 
 /* Rows first .. first+rows-1 of each of the matrices [all, cols] that t holds. */
 static void from_stack(Place *p, Matrix *out, const Tensor *t, size_t first, size_t rows, size_t all, size_t cols) {
-    size_t n = (size_t)config(p)->decoder->n_experts;
+    size_t n = layer_part_list(config(p), p->part);
     Matrix w = load_matrix(p->ld, t, p->name, n * all, cols);
     size_t row = w.data ? matrix_bytes(&w) / w.rows : 0;
     if (!w.data) return;
@@ -243,7 +244,7 @@ static void from_stack(Place *p, Matrix *out, const Tensor *t, size_t first, siz
 /* Every expert's: one by one, all in one tensor, or gate and up together in one. */
 static Matrix *experts(Place *p, size_t rows, size_t cols) {
     const LayerForm form = p->part->form;
-    Matrix *out = experts_new(p);
+    Matrix *out = list_new(p);
     const Tensor *t = own(p, -1), *both;
     if (!out) return out;
     if (t) { /* GGUF's */
@@ -264,6 +265,38 @@ static Matrix *experts(Place *p, size_t rows, size_t cols) {
             t = own(p, e);
             out[e] = load_matrix(p->ld, t, p->name, rows, cols);
         }
+    return out;
+}
+
+/* w becomes its transposed, in memory of its own: floats as they are, blocks as floats. */
+static void transpose(Place *p, Matrix *w) {
+    const size_t each = w->type == TENSOR_F16 || w->type == TENSOR_BF16 ? 2 : 4;
+    const int floats = matrix_group(w) == 0;
+    uint8_t *out = weights_own(&p->ld->m->weights, malloc(w->rows * w->cols * each), free);
+    float *row = calloc(w->cols, sizeof *row);
+    for (size_t r = 0; out && row && r < w->rows; r++) {
+        const uint8_t *from = floats ? (const uint8_t *)w->data + r * w->cols * each : (const uint8_t *)row;
+        if (!floats) matrix_row(row, w, r);
+        for (size_t c = 0; c < w->cols; c++) memcpy(out + (c * w->rows + r) * each, from + c * each, each);
+    }
+    free(row);
+    if (!out || !row) load_out_of_memory(p->ld);
+    *w = (Matrix){.type = floats ? w->type : TENSOR_F32, .rows = w->cols, .cols = w->rows, .data = out};
+}
+
+/* Every head's K (rows [latent], cols [nope_dim]) or V. */
+static Matrix *heads(Place *p, size_t rows, size_t cols) {
+    const Decoder *x = config(p)->decoder;
+    const size_t nope = (size_t)x->nope_dim, value = (size_t)x->v_dim, n = layer_part_list(config(p), p->part);
+    const Tensor *t = is_hf(p) ? NULL : own(p, -1), *both = t ? NULL : named(p, "attn_kv_b.weight", p->part->hf, -1);
+    const int keys = p->part->form == FORM_K_B;
+    Matrix *out = list_new(p);
+    if (!out) return out;
+    if (!t && !both) own(p, -1); /* names it, where it is missing */
+    if (!both) from_stack(p, out, t, 0, rows, rows, cols);
+    else if (keys) from_stack(p, out, both, 0, nope, nope + value, rows);
+    else from_stack(p, out, both, nope, value, nope + value, cols);
+    for (size_t h = 0; both && keys && out->data && h < n; h++) transpose(p, &out[h]);
     return out;
 }
 
@@ -354,8 +387,6 @@ static int is_there(Place *p) {
     return there || gate_up_bias(p);
 }
 
-static int is_experts(const LayerPart *p) { return p->form >= FORM_GATES && p->form <= FORM_DOWNS; }
-
 /* Norms of LayerNorm always have a bias, which may be all zeroes. */
 static int is_norm_bias(const Config *c, const LayerPart *p) {
     return c->decoder->traits->layernorm && (p->when == PART_NORM_IN_BIAS || p->when == PART_FFN_NORM_BIAS ||
@@ -379,7 +410,8 @@ static void take(Place *p) {
     if (!there) *(const float **)to = alike(p, rows, bare ? 1 : 0);
     else if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
     else if (!cols) *(const float **)to = vector(p, rows);
-    else if (is_experts(part)) *(Matrix **)to = experts(p, rows, cols);
+    else if (part->form == FORM_K_B || part->form == FORM_V_B) *(Matrix **)to = heads(p, rows, cols);
+    else if (layer_part_list(&m->config, part)) *(Matrix **)to = experts(p, rows, cols);
     else *(Matrix *)to = matrix(p, rows, cols);
 }
 
@@ -418,7 +450,8 @@ void layers_load(Loader *ld) {
 /* How many matrices a row of the table stands for, in a layer. */
 static size_t matrices_of(const Config *c, const LayerPart *p) {
     if (!p->cols || p->form == FORM_CONV || !layer_part_repeats(p)) return 0;
-    return is_experts(p) ? (size_t)c->decoder->n_experts : 1;
+    size_t list = layer_part_list(c, p);
+    return list ? list : 1;
 }
 
 size_t layer_matrices(const Config *c) {
@@ -431,9 +464,10 @@ Matrix *layer_matrix(const Model *m, int l, size_t i, int *expert) {
     static const Matrix none; /* which nobody fills */
     const LayerPart *p = layer_parts;
     for (size_t n; (n = matrices_of(&m->config, p)) <= i; p++) i -= n;
-    *expert = is_experts(p);
+    size_t list = layer_part_list(&m->config, p);
+    *expert = list && p->form >= FORM_GATES && p->form <= FORM_DOWNS;
     int has = layer_has(&m->config, p, l); /* parts of layers of two kinds may share a place */
     void *at = layer_place(m, p, l);
     if (!has) return (Matrix *)(uintptr_t)&none;
-    return *expert ? *(Matrix **)at + i : at;
+    return list ? *(Matrix **)at + i : at;
 }

@@ -78,6 +78,9 @@ ONE = dict(num_hidden_layers=1)
 SCALES = dict(embedding_multiplier=3.0, residual_multiplier=0.5, attention_multiplier=0.25, logits_scaling=2.0)
 ROUTED = dict(n_routed_experts=3, num_experts_per_tok=2, moe_intermediate_size=16, n_shared_experts=2,
               routed_scaling_factor=1.5, first_k_dense_replace=1)
+MLA = dict(q_lora_rank=12, kv_lora_rank=16, qk_rope_head_dim=4, qk_nope_head_dim=6, v_head_dim=10, rms_norm_eps=1e-6)
+LATENT = dict(MLA, n_routed_experts=6, num_experts_per_tok=2, moe_intermediate_size=16, n_shared_experts=1,
+              routed_scaling_factor=1.5, first_k_dense_replace=1)
 MXFP4 = dict(quant_method="mxfp4", modules_to_not_convert=["model.layers.*.self_attn"])
 
 # Towers that nobody looks into.
@@ -365,6 +368,23 @@ CASES = {
     "glm4_moe": Case("Glm4MoeForCausalLM", dict(
         **WIDE, **ROUTED, attention_bias=True, use_qk_norm=True, rope_parameters=rope(partial_rotary_factor=0.5)),
         None, more=GLM_DRAFT),
+    "deepseek_v2": Case("DeepseekV2ForCausalLM", dict(LATENT, q_lora_rank=None, rope_parameters=rope(
+        100.0, **YARN, mscale=0.707, mscale_all_dim=0.707)), None),
+    "deepseek_v2_groups": Case("DeepseekV2ForCausalLM", dict(
+        LATENT, n_group=3, topk_group=2, topk_method="group_limited_greedy", num_experts_per_tok=3,
+        first_k_dense_replace=0), None, no_gguf="llama.cpp rates a group by two of its experts, the model by its best"),
+    "deepseek_v3": Case("DeepseekV3ForCausalLM", dict(
+        LATENT, n_group=3, topk_group=1, scoring_func="sigmoid", rope_parameters=rope(
+            100.0, **YARN, mscale=1.0, mscale_all_dim=1.0)), None),
+    "glm4_moe_lite": Case("Glm4MoeLiteForCausalLM", dict(
+        {k: v for k, v in LATENT.items() if k != "first_k_dense_replace"}, n_group=1, topk_group=1, rms_norm_eps=1e-5,
+        mlp_layer_types=["dense", "sparse"]), None, no_gguf="llama.cpp takes one epsilon for all norms"),
+    "youtu": Case("YoutuForCausalLM", dict(**MLA, **TIED, **ONE, pad_token_id=None), None),  # whose row is made 0
+    "mistral4": Case("Mistral4ForCausalLM", dict(LATENT, n_group=2, topk_group=1, rope_parameters=rope(
+        100.0, **YARN, llama_4_scaling_beta=0.3, mscale=1.0, mscale_all_dim=1.0)), None,
+        no_gguf="the converter knows it in a model that sees pictures alone"),
+    "minicpm3": Case("MiniCPM3ForCausalLM", dict(
+        **MLA, **TIED, **ONE, scale_emb=3, scale_depth=0.8, dim_model_base=8), None, no_gguf="its scales are constants there"),
     "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
     "llama_lm_head_only": Case(
         "LlamaForCausalLM", dict(**GQA, **TIED), no_gguf="the converter looks for embeddings",
@@ -399,6 +419,7 @@ COLUMNS = "the router's columns the other way", "swap", "mlp.gate.weight", "31"
 RAW = key("not renormalised", "norm_topk_prob", "true", "false")
 HALF = key("half a head turns", "partial_rotary_factor", "0.25", "0.5")
 THETA = key("another theta", "rope_theta", "10000.0", "100.0")
+NO_SCALE = key("no scale", "routed_scaling_factor", "1.5", "1.0")
 COLD = key("no temperature", "llama_4_scaling_beta", "0.3", "0.0")
 STEPS = [("taps the other way", "swap", "conv1d.weight", "3"), ("nothing decays", "set", "A_log", "-30"),
          ("no dt_bias", "set", "dt_bias", "0"), ("q and its gate the other way", "swap", "self_attn.q_proj", "512"),
@@ -496,11 +517,20 @@ WRONG = {
     "ernie4_5_moe": [*bare("correction", "e_score_correction_bias"), key("one more expert", "moe_k", "2", "3"), THETA],
     "lfm2_moe": [*bare("correction", "expert_bias"), ONE_LESS],
     "dots1": [*bare("correction", "e_score_correction_bias"), ONE_LESS, COLUMNS,
-              key("no scale", "routed_scaling_factor", "1.5", "1.0"),
-              key("renormalised", "norm_topk_prob", "false", "true")],
+              NO_SCALE, key("renormalised", "norm_topk_prob", "false", "true")],
     "glm4_moe": [*bare("correction", "e_score_correction_bias"), ONE_LESS, RAW, NO_Q_NORM, *bare("biases", "k_proj.bias"),
-                 key("no scale", "routed_scaling_factor", "1.5", "1.0"),
-                 key("whole heads turn", "partial_rotary_factor", "0.5", "1.0")],
+                 NO_SCALE, key("whole heads turn", "partial_rotary_factor", "0.5", "1.0")],
+    "deepseek_v2": [key("no mscale", "mscale_all_dim", "0.707", "0.0"), ONE_LESS, COLUMNS, NO_SCALE, NO_YARN,
+                    ("k and v the other way", "swap", "kv_b_proj", "96"),
+                    *bare("norm of the short vector", "kv_a_layernorm", value="1")],
+    "deepseek_v2_groups": [key("all groups", "topk_group", "2", "3"), key("no groups", "topk_method", '"group_limited_greedy"', '"greedy"'),
+                           *bare("norm of q's short vector", "q_a_layernorm", value="1")],
+    "deepseek_v3": [key("all groups", "topk_group", "1", "3"), *bare("correction", "e_score_correction_bias"), RAW, NO_SCALE,
+                    key("no mscale", "mscale_all_dim", "1.0", "0.0")],
+    "glm4_moe_lite": [*bare("correction", "e_score_correction_bias"), RAW, ONE_LESS],
+    "youtu": [THETA, *bare("norm of q's short vector", "q_a_layernorm", value="1")],
+    "mistral4": [COLD, key("all groups", "topk_group", "1", "2"), RAW],
+    "minicpm3": [THETA, key("embeddings as they are", "scale_emb", "3", "1")],
     "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
                       ("scales the other way", "swap", "_scales", "1")],
 }
