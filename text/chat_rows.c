@@ -44,7 +44,7 @@ const ChatTemplate chat_rows_others[] = {
              "<|user|>\n{{ content }}", "<|assistant|>\n{{ content }}",
              "{% if add_generation_prompt %}<|assistant|>{%"},
      .lacks = {"<think>"}},
-    {.name = "glm4.6", /* and 4.5: only what it says of tools differs */
+    {.name = "glm4.6",
      .begin = "[gMASK]<sop>",
      .system = {"<|system|>\n", ""},
      .user = {"<|user|>\n", ""},

@@ -375,7 +375,7 @@ def text_of(case, golden_rows, notes):
         lines += [f"text {t.name} {len(t.ids)}", "ids " + " ".join(map(str, t.ids))]
         lines += ["types " + " ".join(map(str, t.types))] if t.types else []
         lines += ["keep " + " ".join(map(str, t.keep))] if 0 in t.keep else []
-        lines += [f"{kind} {p} " + " ".join(f"{x:.8g}" for x in v) for kind, p, v in golden_rows[t.name]]
+        lines += [f"{kind} {p} " + " ".join(f"{x:.7g}" for x in v) for kind, p, v in golden_rows[t.name]]
     return "\n".join(lines) + "\n"
 
 
