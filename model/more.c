@@ -83,6 +83,7 @@ void config_more(KeyReader *r, Config *c, const ModelOptions *o) {
     if (r->line.rc == 0 && o) config_override(r, c, o);
     if (r->line.rc == 0) look_at_head(r, c); /* as an adapter left it */
     if (r->line.rc == 0 && c->decoder) layers_take_task(r, c, o ? o->task : NULL);
+    if (r->line.rc == 0 && c->decoder && c->decoder->traits->latent) layers_latent_scale(c);
     if (r->line.rc == 0 && linear->form && linear_check(linear, why, sizeof why))
         key_complain(r, "linear attention", why);
     if (r->line.rc) return;

@@ -92,10 +92,28 @@ static void bias_alone(void) {
     free(want);
 }
 
+/* Scores grow with the yarn that is used, not with the file's; and with the position, where a GGUF file says so. */
+static void latent_scores(void) {
+    static const Spoil plain = {.from = "\"rope_type\": \"yarn\"", .to = "\"rope_type\": \"default\""};
+    const char *ids = "1,5,7,9,11,13,15,17,19,21,23,25,27,29,31,33,35,37,39,41";
+    CHECK(run("logits %s --ids %s -q --rope none", hf_folder("deepseek_v3", "", TENSOR_F32, &sound), ids) == 0);
+    char *want = taken_out();
+    CHECK(run("logits %s --ids %s -q", hf_folder("deepseek_v3", "", TENSOR_F32, &plain), ids) == 0);
+    CHECK(strcmp(out, want) == 0);
+    free(want);
+    const char *path = gguf_file("deepseek_v3", TENSOR_F32, &sound);
+    CHECK(run("logits %s --ids %s -q", path, ids) == 0);
+    want = taken_out();
+    path = gguf_with_key(path, "deepseek2.attention.temperature_scale", META_F32, "\0\0\0\77", 4);
+    CHECK(run("logits %s --ids %s -q", path, ids) == 0 && strcmp(out, want) != 0);
+    free(want);
+}
+
 extern const Test tests_layers_files[];
 const Test tests_layers_files[] = {
     {"layers files/in folders", in_folders},
     {"layers files/in GGUF", in_gguf},
     {"layers files/what tensors say", tensors_say},
     {"layers files/a bias alone", bias_alone},
+    {"layers files/scores of latent attention", latent_scores},
     {0}};

@@ -39,7 +39,8 @@ static void heads_by_layer(Keys *k, const char *name, const Config *c) {
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
 static void sizes(Keys *k, const Config *c) {
     const Decoder *x = c->decoder;
-    int even = (int64_t)c->head_dim * c->n_heads == c->d_model, whole = x && x->traits->latent == 2;
+    const Latent latent = x ? x->traits->latent : LATENT_NOT;
+    int even = !latent && (int64_t)c->head_dim * c->n_heads == c->d_model, whole = latent == LATENT_WHOLE;
     for (const KeyField *f = decoder_keys; f->gguf; f++) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
@@ -182,7 +183,7 @@ static void expert_keys(Keys *k, const Config *c) {
 static void latent_keys(Keys *k, const Config *c) {
     const Decoder *x = c->decoder;
     const RopeNumbers *n = rope_numbers(&c->rope);
-    if (x->traits->latent == 2) return;
+    if (x->traits->latent == LATENT_WHOLE) return;
     count(k, "attention.key_length_mla", x->nope_dim + c->rope.rotary_dim);
     count(k, "attention.value_length_mla", x->v_dim);
     if (x->temperature > 0) count(k, "attention.temperature_length", x->temperature_n); /* llama.cpp wants it here */
@@ -207,7 +208,7 @@ static void layer_keys(Keys *k, const Config *c) {
             else count(k, f->gguf, (int64_t)v);
         }
     int usual = fabs(x->score_scale * sqrt(c->head_dim) - 1) <= 1e-6; /* but of Gemmas with the largest one's layers */
-    scaled |= t->latent; /* by the sizes that latent_keys writes */
+    scaled |= t->latent != LATENT_NOT; /* by the sizes that latent_keys writes */
     if (!scaled && (!usual || strncmp(c->arch, "gemma", 5) == 0)) real(k, "attention.scale", x->score_scale);
     int local = 0;
     for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
@@ -248,6 +249,7 @@ static const char *without_key(const Config *c) {
     if (x->traits->latent && strcmp(c->rope.scaling->name, "yarn") == 0 &&
         (n->mscale_all_dim == 0 || n->mscale != n->mscale_all_dim))
         return "yarn whose mscale and mscale_all_dim differ";
+    if (x->traits->latent == LATENT_WHOLE && n->mscale_all_dim > 0) return "yarn with an mscale in a MiniCPM3";
     if (x->temperature > 0 && says_length(&c->rope) && x->temperature_n != n->n_ctx_original)
         return "a temperature that goes by another context than RoPE";
     if (x->traits->local_rope && x->local.scaling != &rope_none) return "a rope method in layers with a window";

@@ -175,8 +175,10 @@ static Item as_it_is(const Layers *x, const LayerPart *p, int l) {
     char name[TENSOR_NAME + 40];
     snprintf(name, sizeof name, "model.layers.%d.%s", l, p->hf);
     const Tensor *t = weights_find(&x->m.weights, name); /* was loaded, so it is there */
-    return matrix_item(&(Matrix){.type = (TensorType)t->type, .group = t->group, .rows = (size_t)t->shape[0],
-                                 .cols = (size_t)t->shape[1], .data = t->data, .scales = t->scales});
+    const Config *c = &x->m.config;
+    const size_t each = (size_t)(c->decoder->nope_dim + c->decoder->v_dim);
+    return matrix_item(&(Matrix){.type = (TensorType)t->type, .group = t->group, .rows = (size_t)c->n_heads * each,
+                                 .cols = layer_size(c, 'c'), .data = t->data, .scales = t->scales});
 }
 
 /* A vector, or what is one in memory and a matrix in the file. */
@@ -200,8 +202,8 @@ static const char *name_of(const Layers *x, const LayerPart *p) {
     if (x->fused_gate_up && p->form == FORM_UP) return NULL;
     if (x->fused_beta && p->form == FORM_ALPHA) return NULL;
     if (p->form == FORM_CONV_C || p->form == FORM_CONV_X) return NULL;
-    if (p->form == FORM_V_B && latent == 2) return NULL;
-    if (p->form == FORM_K_B && latent == 2) return "attn_kv_b.weight";
+    if (p->form == FORM_V_B && latent == LATENT_WHOLE) return NULL;
+    if (p->form == FORM_K_B && latent == LATENT_WHOLE) return "attn_kv_b.weight";
     if (x->fused_qkv && p->form == FORM_Q) return matrix ? "attn_qkv.weight" : "attn_qkv.bias";
     if (x->fused_gate_up && p->form == FORM_GATE) return "ffn_up.weight";
     if (x->fused_beta && p->form == FORM_BETA) return "ssm_ba.weight";
@@ -243,7 +245,7 @@ static int add_part(Layers *x, const LayerPart *p, int l) {
     if (l >= 0) snprintf(block, sizeof block, "blk.%d.", l);
     snprintf(full, sizeof full, "%s%s", block, name);
     const size_t list = layer_part_list(&x->m.config, p);
-    if (p->form == FORM_K_B && decoder(x)->traits->latent == 2) i = as_it_is(x, p, l);
+    if (p->form == FORM_K_B && decoder(x)->traits->latent == LATENT_WHOLE) i = as_it_is(x, p, l);
     else if (list) {
         const Matrix *first = *(Matrix *const *)at;
         if (!first || list_item(x, &i, first, list)) return first ? -ENOMEM : 0;

@@ -67,7 +67,7 @@ const KeyField layer_latent[] = {
     {"expert_shared_count", "n_shared_experts", FIELD_INT, IN(n_shared), 0, 256, 0},
     {"expert_weights_scale", "routed_scaling_factor", FIELD_FLOAT, IN(share_scale), 0, 0, 0},
     {"attention.q_lora_rank", "q_lora_rank", FIELD_INT, IN(q_rank), 0, CONFIG_MAX_DIM, 0},
-    {"attention.kv_lora_rank", "kv_lora_rank", FIELD_INT, IN(latent), 1, 2 * ROPE_MAX_PAIRS, 1},
+    {"attention.kv_lora_rank", "kv_lora_rank", FIELD_INT, IN(kv_rank), 1, 2 * ROPE_MAX_PAIRS, 1},
     {0},
 };
 const KeyField layer_delta[] = {
@@ -247,6 +247,8 @@ static void read_activation(KeyReader *r, Decoder *x) {
 static void check(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     char why[200];
+    for (int l = 0; l < c->n_layers; l++)
+        if (x->kinds[l].experts && !x->n_experts) key_complain(r, "the number of experts", r->source->missing);
     const float scales[] = {x->embed_scale, x->residual_scale, x->logit_scale, x->score_scale};
     for (int i = 0; i < 4; i++)
         if (!(scales[i] > 0 && scales[i] < 1e30f))
@@ -392,8 +394,8 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     if (t->experts) /* a model of experts alone has no other feed-forward network */
         c->d_ff = (int)key_int(r, "expert_feed_forward_length", "moe_intermediate_size", 0, 1, CONFIG_MAX_DIM);
     decoder_read_config(r, c, a);
-    if (c->value_dim != c->head_dim && !t->latent)
-        key_complain(r, "attention.value_length", "differs from attention.key_length, which is not known here");
+    if (!t->latent && key_int(r, "attention.value_length", NULL, c->head_dim, 1, CONFIG_MAX_DIM) != c->head_dim)
+        key_complain(r, r->key, "differs from attention.key_length, which is not known here");
     if (r->line.rc) return;
     c->n_layers -= (int)key_int(r, "nextn_predict_layers", NULL, 0, 0, c->n_layers - 1); /* they draft */
     if (t->layernorm)

@@ -12,6 +12,7 @@ extern const KeyField layer_scales[], layer_caps[], layer_experts[], layer_ernie
 int key_is_hf(const KeyReader *r);
 int key_said(KeyReader *r, const char *hf); /* true 1, false 0, not there or GGUF -1 */
 
+void layers_latent_scale(Config *c); /* what scores are multiplied by, under the RoPE that c has by now */
 /* An encoder's window, which files give as a whole, as what a token sees on either side. */
 void layer_window_sides(KeyReader *r, Config *c, const char *hf);
 

@@ -22,12 +22,14 @@ typedef struct {
     size_t n, each;
 } Choice;
 
+static float number(const Choice *c, size_t i) { return c->bias ? c->z[i] + c->bias[i] : c->z[i]; }
+
 /* The largest that is not among chosen [k]; of equal ones the first. -1: none is left. */
 static int next_largest(const Choice *c, const int *chosen, size_t k) {
     int best = -1;
     float most = 0;
     for (size_t e = 0; e < c->n; e++) {
-        float v = c->bias ? c->z[e] + c->bias[e] : c->z[e];
+        float v = number(c, e);
         int taken = c->open && !c->open[e / c->each];
         for (size_t i = 0; i < k; i++) taken |= chosen[i] == (int)e;
         if (!taken && (best < 0 || v > most)) best = (int)e, most = v;
@@ -57,18 +59,18 @@ static void share_scores(const Decoder *x, const float *z, const int *chosen, fl
     for (size_t i = 0; i < used; i++) share[i] = (float)((double)x->share_scale * (double)z[chosen[i]] / sum);
 }
 
-/* Which groups of experts are as good as the best ones, a group by the sum of its best experts. */
+/* Which groups of experts are the best ones, a group by the sum of its best experts. */
 static void open_groups(const Decoder *x, const float *z, const float *bias, uint8_t *open) {
     const size_t each = (size_t)x->n_experts / (size_t)x->n_groups;
     float sums[LAYER_GROUPS];
     int chosen[LAYER_GROUPS];
     for (size_t g = 0; g < (size_t)x->n_groups; g++) {
         const Choice own = {.z = z + g * each, .bias = bias ? bias + g * each : NULL, .n = each, .each = 1};
-        int best[2];
+        int best[GROUP_BEST];
         sums[g] = 0, open[g] = 0;
         for (size_t i = 0; i < (size_t)x->group_best; i++) {
             best[i] = next_largest(&own, best, i);
-            sums[g] += own.z[best[i]] + (bias ? own.bias[best[i]] : 0);
+            sums[g] += number(&own, (size_t)best[i]);
         }
     }
     const Choice groups = {.z = sums, .n = (size_t)x->n_groups, .each = 1};

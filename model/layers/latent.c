@@ -47,7 +47,7 @@ static void keep(Session *s, const LayerMore *m, size_t n) {
     const Decoder *x = c->decoder;
     Scratch *w = s->scratch;
     const VectorKernels *vec = s->model->kernels->vec;
-    size_t d = (size_t)c->head_dim, latent = (size_t)x->latent, turned = d - latent, rank = (size_t)x->q_rank;
+    size_t d = (size_t)c->head_dim, latent = (size_t)x->kv_rank, turned = d - latent, rank = (size_t)x->q_rank;
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
         const float *from = w->more->low + t.at * d; /* c, then r, as files have them */
         float *k = w->k + t.at * d, *v = w->v + t.at * latent, *q = w->more->low_q + t.at * rank;
@@ -64,7 +64,7 @@ static void absorb(Session *s, const LayerMore *m, size_t n) {
     const Config *c = &s->model->config;
     const Decoder *x = c->decoder;
     Scratch *w = s->scratch;
-    size_t heads = (size_t)c->n_heads, d = (size_t)c->head_dim, turned = d - (size_t)x->latent,
+    size_t heads = (size_t)c->n_heads, d = (size_t)c->head_dim, turned = d - (size_t)x->kv_rank,
            nope = (size_t)x->nope_dim, own = nope + turned;
     for (Share i = team_share(&w->team, heads * n); i.at < i.end; i.at++)
         memcpy(w->q + i.at * d, w->more->own_q + i.at * own + nope, turned * sizeof *w->q);
@@ -77,7 +77,7 @@ void latent_attend(Session *s, int l, size_t n, void (*rotate_nowait)(Session *s
     const Layer *y = &s->model->layers[l];
     const Decoder *x = decoder(s);
     Scratch *w = s->scratch;
-    size_t heads = (size_t)c->n_heads, latent = (size_t)x->latent, value = (size_t)x->v_dim;
+    size_t heads = (size_t)c->n_heads, latent = (size_t)x->kv_rank, value = (size_t)x->v_dim;
     const Matrix *first = x->q_rank ? &y->more->q_a : &y->wq;
     Packed a = step_pack(s, w->xn, n, (size_t)c->d_model, first);
     step_linear_nowait(s, x->q_rank ? w->more->low_q : w->more->own_q, &a, first, NULL);

@@ -18,11 +18,18 @@ typedef enum { QK_PLAIN, QK_HEAD, QK_WHOLE, QK_EACH } QkNorm;  /* QK_EACH: Layer
 typedef enum { FUSED_NOT, FUSED_HEADS, FUSED_HEADS_IN_HF } FusedHeads;
 typedef enum { GATE_PLAIN, GATE_NONE, GATE_CLAMPED } Gate;     /* act(g) u; act(u); gpt-oss's (forward.c) */
 
+/* Whether keys and values are made of one short vector a token (latent.h); and of GGUF files whether they have a head's
+ * two matrices apart, or as one as Hugging Face's do. */
+typedef enum { LATENT_NOT, LATENT_PARTED, LATENT_WHOLE } Latent;
+
+/* Whether a bias joins the scores where experts are chosen, not in their shares. */
+typedef enum { CORRECTION_NOT, CORRECTION, CORRECTION_IF_THERE } Correction;
+
 /* Whether shares of the chosen experts are made to sum to 1, in GGUF files: what llama.cpp takes for granted, or what
  * expert_weights_norm says. */
 typedef enum { SHARES_SUM_TO_1, SHARES_AS_THEY_ARE, SHARES_AS_SAID } Shares;
 
-enum { LAYER_KEYS = 3, LAYER_GROUPS = 256 }; /* tables of keys; the most groups of experts */
+enum { LAYER_KEYS = 3, LAYER_GROUPS = 256, GROUP_BEST = 2 }; /* tables of keys; most groups of experts, group_best */
 
 /* What an architecture is: the same for all of its models. */
 typedef struct LayerTraits {
@@ -42,8 +49,7 @@ typedef struct LayerTraits {
     FusedHeads fused_heads;   /* one matrix for q, k and v, a key head's queries, its key and its value together */
     uint8_t fused_gate_up;    /* one matrix, the gate's rows first, in GGUF files as well */
     uint8_t tiled;            /* in GGUF files value head h is key head h % key_heads's */
-    uint8_t latent;           /* keys and values are made of one short vector a token (latent.h); 2: and its GGUF files
-                                 have a head's two matrices as one, as Hugging Face's do */
+    Latent latent;
     uint8_t gated_output;     /* wq has twice the rows: behind each head's q its gate, sigmoid of which meets att */
     uint8_t scaled_embedding; /* times sqrt(d_model) */
     uint8_t sinks;            /* a number a head that joins each softmax as a key without a value */
@@ -52,8 +58,7 @@ typedef struct LayerTraits {
     uint8_t sigmoid;          /* an expert's score is the sigmoid of its own, not a part of a softmax; unless a key
                                  says otherwise (Decoder.sigmoid) */
     float sum_more;           /* is added to the sum of the chosen experts' scores */
-    uint8_t correction;       /* a bias joins the scores where experts are chosen, not in their shares; 2: where the
-                                 file has one */
+    Correction correction;
     uint8_t dense_first;      /* the first layers may have none: GGUF has a key for how many */
     Shares gguf_shares;
     int period, full_first;   /* every so many layers one (the last of them, or the first) sees all; the others .. */
@@ -91,8 +96,8 @@ typedef struct Decoder {
     int renormalise;                   /* HF norm_topk_prob: the chosen experts' shares sum to 1 */
     int sigmoid;                       /* HF scoring_func: scores are sigmoids */
     int n_groups, groups_used;         /* HF n_group, topk_group: experts are chosen in the best groups alone; 0: all */
-    int group_best;                    /* a group is as good as the sum of so many of its experts' scores */
-    int q_rank, latent;                /* HF q_lora_rank (0: q is of xn), kv_lora_rank: latent.h's short vectors */
+    int group_best;                    /* a group is as good as its best experts' scores together, so many of them */
+    int q_rank, kv_rank;               /* HF q_lora_rank (0: q is of xn), kv_lora_rank: latent.h's short vectors */
     int nope_dim, v_dim;               /* HF qk_nope_head_dim, v_head_dim: of a head */
     float latent_eps;                  /* of their norms */
     Activation activation;             /* HF hidden_act, hidden_activation */
@@ -114,8 +119,8 @@ typedef struct LayerMore {
     const float *attn_out, *ffn_out;                   /* [d_model]: norms of what a branch gives */
     const float *sinks;                                /* [n_heads] */
     Matrix q_a;                                        /* [q_rank, d_model] */
-    const float *q_a_norm, *latent_norm;               /* [q_rank], [latent] */
-    Matrix *k_b, *v_b;                                 /* [n_heads] of [latent, nope_dim], [v_dim, latent] */
+    const float *q_a_norm, *latent_norm;               /* [q_rank], [kv_rank] */
+    Matrix *k_b, *v_b;                                 /* [n_heads] of [kv_rank, nope_dim]: K^T; [v_dim, kv_rank] */
     Matrix router;                                     /* [n_experts, d_model] */
     const float *router_b, *correction;                /* [n_experts] x 2 */
     Matrix *gates, *ups, *downs;                       /* [n_experts] of [d_expert, d_model] x 2, [d_model, d_expert] */

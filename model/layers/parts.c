@@ -119,7 +119,7 @@ size_t layer_size(const Config *c, char letter) {
     case 'G': return latent ? heads * (size_t)(x->nope_dim + c->rope.rotary_dim) : x->traits->gated_output ? 2 * q : q;
     case 'O': return latent ? heads * (size_t)x->v_dim : q;
     case 'a': return (size_t)x->q_rank;
-    case 'c': return (size_t)x->latent;
+    case 'c': return (size_t)x->kv_rank;
     case 'n': return (size_t)x->nope_dim;
     case 'v': return (size_t)x->v_dim;
     case 'q': return qk == QK_HEAD ? head : q;
@@ -165,8 +165,8 @@ static int around_has(const Config *c, const LayerPart *p) {
 static int attending_has(const Decoder *x, LayerPartWhen when) {
     switch (when) {
     case PART_Q: return x->q_rank == 0;
-    case PART_KV: return x->traits->latent == 0;
-    case PART_LATENT: return x->traits->latent != 0;
+    case PART_KV: return x->traits->latent == LATENT_NOT;
+    case PART_LATENT: return x->traits->latent != LATENT_NOT;
     default: return x->q_rank > 0;
     }
 }
@@ -199,7 +199,7 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_FFN_NORM_BIAS: return t->norm_in && x->parallel != SHARED_NORM && t->layernorm ? -1 : 0;
     case PART_EXPERTS: return !dense;
     case PART_EXPERT_BIAS: return !dense && t->gate == GATE_CLAMPED;
-    case PART_CORRECTION: return dense ? 0 : t->correction == 2 ? -1 : t->correction;
+    case PART_CORRECTION: return dense ? 0 : t->correction == CORRECTION_IF_THERE ? -1 : t->correction == CORRECTION;
     case PART_SHARED: return !dense && x->d_shared > 0;
     case PART_SHARED_ROUTER: return !dense && x->d_shared > 0 && t->shared_expert == 1;
     case PART_GATE: return dense && t->gate != GATE_NONE;

@@ -27,15 +27,15 @@ typedef enum {
     FORM_CONV,                        /* [channels, 1, conv] */
     FORM_DECAY,                       /* a: the decay is -e^a; GGUF has the decay */
     FORM_SHARED_GATE, FORM_SHARED_UP, /* of the shared expert, as FORM_GATE and FORM_UP */
-    FORM_K_B, FORM_V_B,               /* of all heads, one behind the other; or of each head a key's rows, of which K_h
-                                         is the transposed (latent.h), and a value's, in one matrix */
+    FORM_K_B, FORM_V_B,               /* of all heads K^T, or V (latent.h), one behind the other; or of each head K's
+                                         rows and V's, in one matrix */
 } LayerForm;
 
 /* A tensor, as DecoderTensor (family.h); a layer's names stand behind "blk.N." and "model.layers.N.", and '@' in
  * Hugging Face's is an expert's or a head's number. Letters of sizes
  * beside family.h's: G rows of q with gates, O what o_proj meets, q, k what norms of q and k have, h n_heads, E
  * n_experts, X d_expert, x and y the experts' d_expert and d_model together, S d_shared; of latent attention a q_rank,
- * c latent, n nope_dim, v v_dim; of the delta net C channels, Z all values, N value heads, I a value head, T conv; of
+ * c kv_rank, n nope_dim, v v_dim; of the delta net C channels, Z all values, N value heads, I a value head, T conv; of
  * encoders Y n_types, L n_labels. */
 typedef struct {
     const char *gguf, *hf;

@@ -77,7 +77,7 @@ static const LayerName gpt_oss_names[] = {
     {"ffn_gate_shexp.weight", NULL, "mlp.shared_experts.gate_proj.weight"}, \
     {"ffn_up_shexp.weight", NULL, "mlp.shared_experts.up_proj.weight"},     \
     {"ffn_down_shexp.weight", NULL, "mlp.shared_experts.down_proj.weight"}
-static const LayerName dots1_names[] = {SHARED_EXPERTS, {0}};
+const LayerName rows_shared_experts[] = {SHARED_EXPERTS, {0}};
 static const LayerName glm4_moe_names[] = {
     {"ffn_norm.weight", "post_attention_norm.weight", NULL},
     SHARED_EXPERTS, {0}};
@@ -103,8 +103,7 @@ static const JsonValue *of_type(KeyReader *r, const JsonValue *o, const char *ke
     return NULL;
 }
 
-/* A flag of config.json, which must be `value`, as where it is not said. */
-static void only(KeyReader *r, const char *key, int value) {
+void rows_only(KeyReader *r, const char *key, int value) {
     if (key_flag(r, NULL, key, value) != value)
         key_complain(r, key, value ? "of false is not known here" : "of true is not known here");
 }
@@ -163,14 +162,10 @@ static void smollm3(KeyReader *r, Config *c) {
 static const char ministral3_rope[] = "{\"rope_type\": \"yarn\", \"rope_theta\": 1000000, \"factor\": 16, "
                                       "\"original_max_position_embeddings\": 16384, \"beta_fast\": 32, "
                                       "\"beta_slow\": 1, \"mscale\": 1, \"mscale_all_dim\": 1}",
-                  mistral4_rope[] = "{\"rope_type\": \"yarn\", \"rope_theta\": 10000, \"factor\": 128, "
-                                    "\"original_max_position_embeddings\": 8192, \"beta_fast\": 32, "
-                                    "\"beta_slow\": 1, \"mscale\": 1, \"mscale_all_dim\": 1}",
                   gpt_oss_rope[] = "{\"rope_type\": \"yarn\", \"factor\": 32, \"beta_fast\": 32, \"beta_slow\": 1, "
                                    "\"truncate\": false, \"original_max_position_embeddings\": 4096}";
 
-/* Scores grow with the position, in steps of the length that it was trained on at first. */
-static void ministral3(KeyReader *r, Config *c) {
+void rows_temperature(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     const char *where;
     const JsonValue *o = key_is_hf(r) ? key_rope_object(r, &where) : NULL,
@@ -187,14 +182,12 @@ static void ministral3(KeyReader *r, Config *c) {
         key_complain(r, "the temperature", "needs rope's original_max_position_embeddings");
 }
 
-/* Its keys in config.json are others, from which Granite's scales follow. GGUF files of 2024 have none: they are the
- * first MiniCPM's. */
-static void minicpm(KeyReader *r, Config *c) {
+void rows_minicpm(KeyReader *r, Config *c, double words, double depth, double base) {
     Decoder *x = c->decoder;
     const int hf = key_is_hf(r);
-    const double words = hf ? key_number(r, NULL, "scale_emb", 1) : 12,
-                 depth = hf ? key_number(r, NULL, "scale_depth", 1) : 1.4,
-                 base = hf ? key_number(r, NULL, "dim_model_base", 1) : 256;
+    words = hf ? key_number(r, NULL, "scale_emb", words) : 12;
+    depth = hf ? key_number(r, NULL, "scale_depth", depth) : 1.4;
+    base = hf ? key_number(r, NULL, "dim_model_base", base) : 256;
     granite(r, c);
     if (hf) x->score_scale = (float)(1 / sqrt(c->head_dim));
     if (hf || !r->source->look(r, "embedding_scale", NULL)) x->embed_scale = (float)words;
@@ -202,16 +195,16 @@ static void minicpm(KeyReader *r, Config *c) {
     if (hf || !r->source->look(r, "logit_scale", NULL)) x->logit_scale = (float)(base / c->d_model);
 }
 
-/* usual: what the class does whose config.json does not say it. */
-static void shares(KeyReader *r, Config *c, int usual) {
+static void minicpm(KeyReader *r, Config *c) { rows_minicpm(r, c, 1, 1, 1); }
+
+void rows_shares(KeyReader *r, Config *c, int usual) {
     Decoder *x = c->decoder;
     const Shares in = x->traits->gguf_shares;
     x->renormalise = key_flag(r, in == SHARES_AS_SAID ? "expert_weights_norm" : NULL, "norm_topk_prob",
                               key_is_hf(r) ? usual : in == SHARES_SUM_TO_1);
 }
 
-/* Layers from `first` on have experts, or every so many of them; the others have a network of their own. */
-static void experts_from(KeyReader *r, Config *c, const char *hf_first, int usual, const char *hf_step) {
+void rows_experts_from(KeyReader *r, Config *c, const char *hf_first, int usual, const char *hf_step) {
     int first = (int)key_int(r, "leading_dense_block_count", hf_first, key_is_hf(r) ? usual : 0, 0, CONFIG_MAX_LAYERS),
         step = (int)key_int(r, "interleave_moe_layer_step", hf_step, 1, 1, CONFIG_MAX_LAYERS);
     for (int l = 0; l < c->n_layers; l++) c->decoder->kinds[l].experts = l >= first && (l + 1) % step == 0;
@@ -221,7 +214,7 @@ static void qwen3_moe(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     const JsonValue *dense = key_is_hf(r) ? of_type(r, r->w->config, "mlp_only_layers", JSON_ARRAY) : NULL;
     int step = (int)key_int(r, NULL, "decoder_sparse_step", 1, 1, CONFIG_MAX_LAYERS);
-    shares(r, c, 0);
+    rows_shares(r, c, 0);
     for (int l = 0; l < c->n_layers; l++) x->kinds[l].experts = x->n_experts > 0 && (l + 1) % step == 0;
     for (const JsonValue *e = dense ? dense->child : NULL; e; e = e->next)
         if (e->type != JSON_NUMBER) key_complain(r, "mlp_only_layers", "must be a list of layers");
@@ -235,7 +228,7 @@ static void qwen35(KeyReader *r, Config *c) {
 
 static void qwen3_next(KeyReader *r, Config *c) {
     qwen3_moe(r, c);
-    shares(r, c, 1);
+    rows_shares(r, c, 1);
 }
 
 /* Without layer_types every other layer below max_window_layers has the window, where one is used. */
@@ -249,13 +242,13 @@ static void qwen2_moe(KeyReader *r, Config *c) {
 }
 
 static void olmoe(KeyReader *r, Config *c) {
-    shares(r, c, 0);
+    rows_shares(r, c, 0);
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
 }
 
 static void ernie_moe(KeyReader *r, Config *c) {
     int hf = key_is_hf(r), last;
-    experts_from(r, c, "moe_layer_start_index", 1, "moe_layer_interval");
+    rows_experts_from(r, c, "moe_layer_start_index", 1, "moe_layer_interval");
     last = (int)key_int(r, NULL, "moe_layer_end_index", -1, -1, CONFIG_MAX_LAYERS);
     for (int l = last + 1; last >= 0 && l < c->n_layers; l++) c->decoder->kinds[l].experts = 0;
     c->qkv_bias = c->o_bias = c->mlp_bias = hf ? 0 : -1;
@@ -264,9 +257,7 @@ static void ernie_moe(KeyReader *r, Config *c) {
     if (key_number(r, NULL, "moe_norm_min", 1e-12) != 1e-12) key_complain(r, r->key, "only 1e-12 is known here");
 }
 
-/* Experts are chosen in so many of their groups alone; n, used: as the class has it whose config.json does not say it.
- * best: a group is as good as so many of its experts together. */
-static void groups(KeyReader *r, Config *c, int n, int used, int best) {
+void rows_groups(KeyReader *r, Config *c, int n, int used, int best) {
     Decoder *x = c->decoder;
     const int hf = key_is_hf(r);
     x->group_best = best;
@@ -279,12 +270,11 @@ static void groups(KeyReader *r, Config *c, int n, int used, int best) {
         key_complain(r, r->key, "does not fit the numbers of experts, of those that are asked and of groups");
 }
 
-/* Experts of DeepSeek-V3's kind; dense, n_groups: the class's, where config.json does not say them. */
-static void routed(KeyReader *r, Config *c, int sum_to_1, int dense, int n_groups) {
+void rows_routed(KeyReader *r, Config *c, int sum_to_1, int dense, int n_groups) {
     char word[32] = "sigmoid";
-    shares(r, c, sum_to_1);
-    experts_from(r, c, "first_k_dense_replace", dense, NULL);
-    groups(r, c, n_groups, n_groups > 1 ? n_groups / 2 : 1, 2);
+    rows_shares(r, c, sum_to_1);
+    rows_experts_from(r, c, "first_k_dense_replace", dense, NULL);
+    rows_groups(r, c, n_groups, n_groups > 1 ? n_groups / 2 : 1, 2);
     int64_t function = key_int(r, "expert_gating_func", NULL, 0, 0, 255);
     if (function != 0 && function != 2)
         key_complain(r, r->key, "only 2, a sigmoid, is known here for this architecture");
@@ -294,116 +284,29 @@ static void routed(KeyReader *r, Config *c, int sum_to_1, int dense, int n_group
 }
 
 static void lfm2_moe(KeyReader *r, Config *c) {
-    shares(r, c, 1);
-    experts_from(r, c, "num_dense_layers", 2, NULL);
+    rows_shares(r, c, 1);
+    rows_experts_from(r, c, "num_dense_layers", 2, NULL);
     if (key_number(r, "expert_weights_scale", "routed_scaling_factor", 1) != 1)
         key_complain(r, r->key, "only 1 is known here for this architecture");
-    only(r, "conv_bias", 0);
-    only(r, "use_expert_bias", 1);
+    rows_only(r, "conv_bias", 0);
+    rows_only(r, "use_expert_bias", 1);
 }
 
 /* Without layer_types the layers from max_window_layers on have the window. */
 static void dots1(KeyReader *r, Config *c) {
     int listed = !json_absent(json_get(r->w->config, "layer_types"));
     int64_t first = key_int(r, NULL, "max_window_layers", 62, 0, 1e9);
-    routed(r, c, 0, 0, 1);
+    rows_routed(r, c, 0, 0, 1);
     c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
     for (int l = 0; key_is_hf(r) && !listed && l < c->n_layers && l < first; l++) c->windowed[l] = 0;
 }
 
 static void glm4_moe(KeyReader *r, Config *c) {
     int hf = key_is_hf(r);
-    routed(r, c, 1, 1, 1);
+    rows_routed(r, c, 1, 1, 1);
     c->qk_norm = hf ? key_flag(r, NULL, "use_qk_norm", 0) : -1;
     c->qkv_bias = hf ? key_flag(r, NULL, "attention_bias", 0) : -1;
     c->o_bias = hf ? 0 : -1;
-}
-
-/* The sizes of latent attention (latent.h), which the rest of the engine sees as one head of keys. config.json has them
- * by their names; in GGUF files key_length is that head's where key_length_mla is an own head's, and in old ones, and
- * MiniCPM3's, an own head's itself. Transformers' classes leave their short vectors' norms the usual epsilon. */
-static void latent(KeyReader *r, Config *c) {
-    Decoder *x = c->decoder;
-    const RopeNumbers *n = rope_numbers(&c->rope);
-    const int hf = key_is_hf(r), said = hf || r->source->look(r, "attention.value_length", NULL);
-    int turned = (int)key_int(r, NULL, "qk_rope_head_dim", c->rope.rotary_dim, 1, 2 * ROPE_MAX_PAIRS),
-        own = (int)key_int(r, "attention.key_length_mla", NULL, c->head_dim, 1, CONFIG_MAX_DIM),
-        value = !hf && said ? c->value_dim : c->d_model / c->n_heads;
-    x->nope_dim = (int)key_int(r, NULL, "qk_nope_head_dim", own - turned, 1, CONFIG_MAX_DIM);
-    x->v_dim = (int)key_int(r, "attention.value_length_mla", "v_head_dim", value, 1, CONFIG_MAX_DIM);
-    x->latent_eps = hf ? 1e-6f : c->norm_eps;
-    if (hf && !r->source->look(r, NULL, "qk_rope_head_dim")) key_complain(r, r->key, r->source->missing);
-    if (hf && !r->source->look(r, NULL, "qk_nope_head_dim")) key_complain(r, r->key, r->source->missing);
-    if (x->nope_dim < 1 || (int64_t)c->n_heads * (x->nope_dim + turned) > CONFIG_MAX_DIM ||
-        (int64_t)c->n_heads * x->v_dim > CONFIG_MAX_DIM)
-        key_complain(r, "latent attention's heads", "are too wide, or have nothing that does not turn");
-    double wide = n->mscale_all_dim > 0 && n->factor > 1 ? 1 + 0.1 * n->mscale_all_dim * log(n->factor) : 1;
-    x->score_scale = (float)(wide * wide / sqrt(x->nope_dim + turned));
-    c->head_dim = turned + x->latent, c->value_dim = x->latent, c->n_kv_heads = 1, c->rope.rotary_dim = turned;
-    c->qkv_bias = c->o_bias = c->mlp_bias = 0;
-    only(r, "attention_bias", 0);
-    only(r, "mlp_bias", 0);
-    only(r, "rope_interleave", 1);
-}
-
-/* The one whose scores are no sigmoids; its class never makes shares sum to 1. */
-static void deepseek_v2(KeyReader *r, Config *c) {
-    char method[32] = "greedy";
-    latent(r, c);
-    experts_from(r, c, "first_k_dense_replace", 0, NULL);
-    c->decoder->renormalise = 0;
-    key_word(r, NULL, "topk_method", method, sizeof method);
-    if (strcmp(method, "group_limited_greedy") == 0) groups(r, c, 1, 1, 1);
-    else if (strcmp(method, "greedy") != 0)
-        key_complain(r, r->key, "only greedy and group_limited_greedy are known here");
-}
-
-static void deepseek_v3(KeyReader *r, Config *c) {
-    latent(r, c);
-    routed(r, c, 1, 3, 8);
-}
-
-static void glm4_moe_lite(KeyReader *r, Config *c) {
-    const JsonValue *types = of_type(r, r->w->config, "mlp_layer_types", JSON_ARRAY);
-    int l = 0;
-    latent(r, c);
-    routed(r, c, 1, 1, 1);
-    if (types && types->len != (size_t)c->n_layers)
-        key_complain(r, "mlp_layer_types", "must be a list with an entry for each layer");
-    else
-        for (const JsonValue *e = types ? types->child : NULL; e; e = e->next)
-            c->decoder->kinds[l++].experts = (uint8_t)json_is(e, "sparse");
-}
-
-/* llama.cpp's name of all of them, of which a key says how experts are scored: none in old files of the second, and of
- * GLM 4.7 Flash, which is known by its vocabulary there. Its multiplier is a tenth of mscale_all_dim. */
-static void deepseek2(KeyReader *r, Config *c) {
-    Decoder *x = c->decoder;
-    RopeNumbers *n = key_rope_numbers(r, &c->rope, c->n_ctx_train);
-    if (n) n->mscale = n->mscale_all_dim *= 10;
-    latent(r, c);
-    int64_t function = key_int(r, "expert_gating_func", NULL, 0, 0, 255);
-    if (function > 2) key_complain(r, r->key, "only 1, a softmax, and 2, a sigmoid, are known here");
-    x->sigmoid = function == 2 || (function == 0 && c->vocab_size == 154880);
-    shares(r, c, 0);
-    experts_from(r, c, NULL, 0, NULL);
-    for (int l = 0; l < c->n_layers && !x->n_experts; l++) x->kinds[l].experts = 0; /* Youtu's */
-    groups(r, c, 1, 1, x->sigmoid ? 2 : 1);
-}
-
-static void mistral4(KeyReader *r, Config *c) {
-    RopeNumbers *n = key_rope_numbers(r, &c->rope, c->n_ctx_train);
-    if (n && !key_is_hf(r)) n->mscale = n->mscale_all_dim *= 10;
-    latent(r, c);
-    shares(r, c, 1);
-    experts_from(r, c, "first_k_dense_replace", 0, NULL);
-    groups(r, c, 1, 1, 2);
-    ministral3(r, c);
-}
-
-static void minicpm3(KeyReader *r, Config *c) {
-    minicpm(r, c);
-    latent(r, c);
 }
 
 static void ernie(KeyReader *r, Config *c) { c->qkv_bias = c->o_bias = c->mlp_bias = key_said(r, "use_bias"); }
@@ -442,7 +345,7 @@ static void gpt_neox(KeyReader *r, Config *c) {
 
 static void phi(KeyReader *r, Config *c) {
     c->decoder->parallel = SHARED_NORM;
-    only(r, "qk_layernorm", 0);
+    rows_only(r, "qk_layernorm", 0);
 }
 
 /* Some say what they were trained on by another key than max_position_embeddings. */
@@ -458,7 +361,7 @@ static void cohere(KeyReader *r, Config *c) {
 /* A third less than the file says, times a factor, rounded up. */
 static void lfm2(KeyReader *r, Config *c) {
     if (!key_is_hf(r)) return;
-    only(r, "conv_bias", 0);
+    rows_only(r, "conv_bias", 0);
     int64_t ff = key_int(r, NULL, "block_ff_dim", (double)c->d_ff, 1, CONFIG_MAX_DIM),
             multiple = key_int(r, NULL, "block_multiple_of", 256, 1, CONFIG_MAX_DIM);
     if (key_flag(r, NULL, "block_auto_adjust_ff_dim", 1)) {
@@ -506,7 +409,8 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     internlm3_is = {.gguf = "llama", .norm_in = 1},
     exaone_is = {.norm_in = 1, .renames = exaone_renames},
     ministral_is = {.gguf = "llama", .norm_in = 1, .others = OTHERS_HAVE_WINDOW},
-    ministral3_is = {.gguf = "mistral3", .norm_in = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1, .settle = ministral3},
+    ministral3_is = {.gguf = "mistral3", .norm_in = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1,
+                     .settle = rows_temperature},
     qwen3_moe_is = {.gguf = "qwen3moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .others = OTHERS_HAVE_WINDOW,
                     .alike = 1, .keys = {layer_experts}, .settle = qwen3_moe},
     mixtral_is = {.gguf = "llama", .norm_in = 1, .experts = 1, .others = OTHERS_HAVE_WINDOW, .alike = 1,
@@ -560,25 +464,10 @@ static const LayerTraits olmoe_is = {.norm_in = 1, .qk = QK_WHOLE, .experts = 1,
                    .names = lfm2_names, .settle = lfm2_moe},
     dots1_is = {.norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1, .correction = 1,
                 .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .others = OTHERS_HAVE_WINDOW,
-                .keys = {layer_routed_experts}, .names = dots1_names, .settle = dots1},
+                .keys = {layer_routed_experts}, .names = rows_shared_experts, .settle = dots1},
     glm4_moe_is = {.gguf = "glm4moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1,
                    .correction = 1, .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .keys = {layer_routed_experts},
-                   .names = glm4_moe_names, .settle = glm4_moe},
-    deepseek_v2_is = {.gguf = "deepseek2", .norm_in = 1, .latent = 1, .experts = 1, .shared_expert = 2,
-                      .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .keys = {layer_latent}, .names = dots1_names,
-                      .settle = deepseek_v2},
-    deepseek_v3_is = {.gguf = "deepseek2", .norm_in = 1, .latent = 1, .experts = 1, .shared_expert = 2, .sigmoid = 1,
-                      .correction = 1, .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .keys = {layer_latent},
-                      .names = dots1_names, .settle = deepseek_v3},
-    glm4_moe_lite_is = {.gguf = "deepseek2", .norm_in = 1, .latent = 1, .experts = 1, .shared_expert = 2,
-                        .sigmoid = 1, .correction = 1, .dense_first = 1, .gguf_shares = SHARES_AS_SAID,
-                        .keys = {layer_latent}, .names = dots1_names, .settle = glm4_moe_lite},
-    deepseek2_is = {.norm_in = 1, .latent = 1, .experts = 1, .shared_expert = 2, .correction = 2, .dense_first = 1,
-                    .gguf_shares = SHARES_AS_SAID, .keys = {layer_latent}, .names = dots1_names, .settle = deepseek2},
-    youtu_is = {.gguf = "deepseek2", .norm_in = 1, .latent = 1, .keys = {layer_latent}, .settle = latent},
-    mistral4_is = {.norm_in = 1, .latent = 1, .experts = 1, .shared_expert = 2, .dense_first = 1,
-                   .gguf_shares = SHARES_AS_SAID, .keys = {layer_latent}, .names = dots1_names, .settle = mistral4},
-    minicpm3_is = {.norm_in = 1, .latent = 2, .keys = {layer_scales, layer_latent}, .settle = minicpm3};
+                   .names = glm4_moe_names, .settle = glm4_moe};
 
 /* In config.json's names; in GGUF's where these differ. */
 ROW(gemma_row, "gemma", ROPE_HALF, gemma_is, .heads = 16, .kv_heads = 16, .head_dim = 256, .n_ctx = 8192, .tied = 1);
@@ -662,13 +551,3 @@ ROW(lfm2moe_row, "lfm2moe", ROPE_HALF, lfm2_moe_is, .n_ctx = 128000, .tied = 1);
 ROW(dots1_row, "dots1", ROPE_HALF, dots1_is, .kv_heads = 32, .n_ctx = 2048, .window = 4096);
 ROW(glm4_moe_row, "glm4_moe", ROPE_HALF, glm4_moe_is, .kv_heads = 8, .n_ctx = 131072, .partial = 0.5, .eps = 1e-5f);
 ROW(glm4moe_row, "glm4moe", ROPE_HALF, glm4_moe_is, .n_ctx = 131072);
-ROW(deepseek_v2_row, "deepseek_v2", ROPE_INTERLEAVED, deepseek_v2_is, .head_dim = 64, .n_ctx = 2048, .interleaved = 1);
-ROW(deepseek_v3_row, "deepseek_v3", ROPE_INTERLEAVED, deepseek_v3_is, .head_dim = 64, .n_ctx = 4096, .interleaved = 1);
-ROW(kimi_k2_row, "kimi_k2", ROPE_INTERLEAVED, deepseek_v3_is, .head_dim = 64, .n_ctx = 131072, .interleaved = 1);
-ROW(deepseek2_row, "deepseek2", ROPE_INTERLEAVED, deepseek2_is, .n_ctx = 2048);
-ROW(glm4_moe_lite_row, "glm4_moe_lite", ROPE_INTERLEAVED, glm4_moe_lite_is, .head_dim = 64, .n_ctx = 202752,
-    .interleaved = 1, .eps = 1e-5f);
-ROW(youtu_row, "youtu", ROPE_INTERLEAVED, youtu_is, .head_dim = 64, .n_ctx = 131072, .tied = 1, .interleaved = 1);
-ROW(mistral4_row, "mistral4", ROPE_INTERLEAVED, mistral4_is, .head_dim = 128, .n_ctx = 1048576, .interleaved = 1,
-    .partial = 1, .rope = mistral4_rope);
-ROW(minicpm3_row, "minicpm3", ROPE_HALF, minicpm3_is, .head_dim = 32, .n_ctx = 32768, .tied = 1, .eps = 1e-5f);

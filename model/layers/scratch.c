@@ -16,10 +16,10 @@ static void carve_latent(Carver *k, const Session *s, LayerScratch *made) {
     const Config *c = &s->model->config;
     const Decoder *x = c->decoder;
     const uint64_t B = s->options.n_batch, F = sizeof(float), heads = (uint64_t)c->n_heads;
-    const size_t narrow = larger((size_t)x->nope_dim, (size_t)x->latent);
+    const size_t narrow = larger((size_t)x->nope_dim, (size_t)x->kv_rank);
     made->low = scratch_carve(k, B * (uint64_t)c->head_dim, F);
     made->low_q = scratch_carve(k, B * (uint64_t)x->q_rank, F);
-    made->own_q = scratch_carve(k, B * heads * (uint64_t)(x->nope_dim + c->head_dim - x->latent), F);
+    made->own_q = scratch_carve(k, B * heads * (uint64_t)(x->nope_dim + c->head_dim - x->kv_rank), F);
     made->values = scratch_carve(k, B * heads * (uint64_t)x->v_dim, F);
     made->head_packed = scratch_carve(k, B * heads, packed_bytes(s->model, narrow));
 }
@@ -62,6 +62,6 @@ size_t layers_carve(Carver *k, Session *s) {
         *w = made;
         s->scratch->more = w;
     }
-    size_t latent = larger((size_t)c->n_heads * (size_t)x->v_dim, (size_t)x->q_rank);
-    return larger(larger(x->n_states ? values : 0, latent), larger((size_t)x->d_shared, (size_t)c->d_ff));
+    size_t heads_or_rank = larger((size_t)c->n_heads * (size_t)x->v_dim, (size_t)x->q_rank);
+    return larger(larger(x->n_states ? values : 0, heads_or_rank), larger((size_t)x->d_shared, (size_t)c->d_ff));
 }

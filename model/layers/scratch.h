@@ -16,7 +16,7 @@ typedef struct LayerScratch {
     /* latent.c */
     float *low, *low_q;    /* [B, head_dim], [B, q_rank]: keys' short vector and what turns; queries' */
     float *own_q, *values; /* [B, n_heads, nope_dim + rotary_dim], [B, n_heads, v_dim] */
-    uint8_t *head_packed;  /* [B, n_heads, packed nope_dim or latent] */
+    uint8_t *head_packed;  /* [B, n_heads, packed nope_dim or kv_rank] */
     /* experts.c */
     float *shares;         /* [B, n_experts]: the router's; then [B, n_used] the chosen ones' */
     int *chosen;           /* [B, n_used]: experts, the largest share first */

@@ -268,35 +268,40 @@ static Matrix *experts(Place *p, size_t rows, size_t cols) {
     return out;
 }
 
-/* w becomes its transposed, in memory of its own: floats as they are, blocks as floats. */
-static void transpose(Place *p, Matrix *w) {
+/* w becomes its transposed, in memory of its own: floats as they are, blocks as floats. row: room for one. */
+static void transpose(Place *p, Matrix *w, float *row) {
     const size_t each = w->type == TENSOR_F16 || w->type == TENSOR_BF16 ? 2 : 4;
     const int floats = matrix_group(w) == 0;
     uint8_t *out = weights_own(&p->ld->m->weights, malloc(w->rows * w->cols * each), free);
-    float *row = calloc(w->cols, sizeof *row);
-    for (size_t r = 0; out && row && r < w->rows; r++) {
+    for (size_t r = 0; out && r < w->rows; r++) {
         const uint8_t *from = floats ? (const uint8_t *)w->data + r * w->cols * each : (const uint8_t *)row;
         if (!floats) matrix_row(row, w, r);
         for (size_t c = 0; c < w->cols; c++) memcpy(out + (c * w->rows + r) * each, from + c * each, each);
     }
-    free(row);
-    if (!out || !row) load_out_of_memory(p->ld);
+    if (!out) load_out_of_memory(p->ld);
     *w = (Matrix){.type = floats ? w->type : TENSOR_F32, .rows = w->cols, .cols = w->rows, .data = out};
 }
 
-/* Every head's K (rows [latent], cols [nope_dim]) or V. */
-static Matrix *heads(Place *p, size_t rows, size_t cols) {
+/* Of each head, of a matrix that has both: K^T or V. */
+static void parted(Place *p, Matrix *out, const Tensor *both) {
     const Decoder *x = config(p)->decoder;
-    const size_t nope = (size_t)x->nope_dim, value = (size_t)x->v_dim, n = layer_part_list(config(p), p->part);
-    const Tensor *t = is_hf(p) ? NULL : own(p, -1), *both = t ? NULL : named(p, "attn_kv_b.weight", p->part->hf, -1);
-    const int keys = p->part->form == FORM_K_B;
+    const size_t nope = (size_t)x->nope_dim, value = (size_t)x->v_dim, cols = (size_t)x->kv_rank;
+    if (p->part->form == FORM_V_B) {
+        from_stack(p, out, both, nope, value, nope + value, cols);
+        return;
+    }
+    from_stack(p, out, both, 0, nope, nope + value, cols);
+    float *row = out->data ? calloc(cols, sizeof *row) : NULL;
+    if (out->data && !row) load_out_of_memory(p->ld);
+    for (size_t h = 0; row && h < (size_t)config(p)->n_heads; h++) transpose(p, &out[h], row);
+    free(row);
+}
+
+static Matrix *heads(Place *p, size_t rows, size_t cols) {
+    const Tensor *both = named(p, "attn_kv_b.weight", p->part->hf, -1);
     Matrix *out = list_new(p);
-    if (!out) return out;
-    if (!t && !both) own(p, -1); /* names it, where it is missing */
-    if (!both) from_stack(p, out, t, 0, rows, rows, cols);
-    else if (keys) from_stack(p, out, both, 0, nope, nope + value, rows);
-    else from_stack(p, out, both, nope, value, nope + value, cols);
-    for (size_t h = 0; both && keys && out->data && h < n; h++) transpose(p, &out[h]);
+    if (out && both) parted(p, out, both);
+    else if (out) from_stack(p, out, own(p, -1), 0, rows, rows, cols);
     return out;
 }
 
