@@ -795,6 +795,7 @@ static void test_no_key(void) {
         {"mistral", "\"sliding_window\": 8", "\"sliding_window\": 3e9", "a context of 2^32 or more has no key in GGUF"},
         {"deepseek_v2", "\"mscale\": 0.707", "\"mscale\": 1.0",
          "GGUF has no key for yarn whose mscale and mscale_all_dim differ"},
+        {"minicpm3", "\"scale_emb\": 12", "\"scale_emb\": 10", "GGUF has no key for scales other than MiniCPM3's own"},
         {"gpt_oss", "\"swiglu_alpha\": 1.702", "\"swiglu_alpha\": 1.5",
          "GGUF has no key for another SwiGLU than gpt-oss's"},
         {"gemma3", "\"rope_type\": \"default\"", "\"factor\": 2.0, \"rope_type\": \"linear\"",

@@ -166,7 +166,7 @@ static void test_refused(void) {
          "a scale: of experts is out of range"},
         {"glm4_moe", "\"n_group\": 1", "\"n_group\": 2", "n_group: does not fit the numbers of experts"},
         {"deepseek_v3", "\"topk_group\": 1", "\"topk_group\": 4", "n_group: does not fit the numbers of experts"},
-        {"deepseek_v3", "\"topk_group\": 1", "\"topk_group\": 0", "n_group: does not fit the numbers of experts"},
+        {"deepseek_v3", "\"topk_group\": 1", "\"topk_group\": 0", "topk_group: 0 is not a whole number"},
         {"deepseek_v3", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 3", "n_group: does not fit"},
         {"deepseek_v3", "\"num_experts_per_tok\": 2", "\"num_experts_per_tok\": 0", "expert_used_count: is more"},
         {"deepseek_v3", "\"rope_interleave\": true", "\"rope_interleave\": false",
@@ -207,6 +207,15 @@ static void test_gguf_keys(void) {
     path = gguf_file("deepseek_v3", TENSOR_F32, &sound);
     case_refused("deepseek_v3", gguf_patched(path, "deepseek2.expert_gating_func", 4, 3),
                  "deepseek2.expert_gating_func: only 1, a softmax, and 2, a sigmoid, are known here");
+    path = gguf_file("deepseek_v3", TENSOR_F32, &sound);
+    case_refused("deepseek_v3", gguf_patched(path, "deepseek2.rope.scaling.yarn_log_multiplie", 0, '?'),
+                 "rope.scaling.yarn_log_multiplier: is missing");
+    path = gguf_file("deepseek_v3", TENSOR_F32, &sound);
+    case_refused("deepseek_v3", gguf_with_key(path, "deepseek2.rope.scaling.attn_factor", META_F32, "\0\0\300\77", 4),
+                 "deepseek2.rope.scaling.attn_factor: is not known here for this architecture");
+    path = gguf_file("deepseek_v3", TENSOR_F32, &sound);
+    case_refused("deepseek_v3", gguf_patched(path, "deepseek2.expert_shared_coun", 0, '?'),
+                 "deepseek2.expert_shared_count: is missing");
     path = gguf_file("deepseek_v2", TENSOR_F32, &sound);
     case_refused("deepseek_v2", gguf_patched(path, "deepseek2.attention.key_length_mla", 4, 4),
                  "latent attention's heads: are too wide, or have nothing that does not turn");

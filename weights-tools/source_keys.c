@@ -225,6 +225,13 @@ static void layer_keys(Keys *k, const Config *c) {
     if (t->tiled) sections(k, (uint32_t)c->rope.rotary_dim / 2);
 }
 
+/* Those that llama.cpp takes for granted. */
+static int has_minicpm3_scales(const Config *c) {
+    const Decoder *x = c->decoder;
+    return x->embed_scale == 12 && fabs(x->residual_scale * sqrt(c->n_layers) - 1.4) < 1e-6 &&
+           fabs(x->logit_scale * (double)c->d_model - 256) < 1e-3;
+}
+
 /* What such a model has and GGUF no key for; NULL: nothing. */
 static const char *without_key(const Config *c) {
     const Decoder *x = c->decoder;
@@ -249,6 +256,9 @@ static const char *without_key(const Config *c) {
     if (x->traits->latent && strcmp(c->rope.scaling->name, "yarn") == 0 &&
         (n->mscale_all_dim == 0 || n->mscale != n->mscale_all_dim))
         return "yarn whose mscale and mscale_all_dim differ";
+    if (strcmp(c->arch, "mistral4") == 0 && n->mscale_all_dim > 0 && n->mscale_all_dim != 1)
+        return "an mscale other than 1 in a Mistral 4";
+    if (x->traits->latent == LATENT_WHOLE && !has_minicpm3_scales(c)) return "scales other than MiniCPM3's own";
     if (x->traits->latent == LATENT_WHOLE && n->mscale_all_dim > 0) return "yarn with an mscale in a MiniCPM3";
     if (x->temperature > 0 && says_length(&c->rope) && x->temperature_n != n->n_ctx_original)
         return "a temperature that goes by another context than RoPE";

@@ -261,8 +261,8 @@ void rows_groups(KeyReader *r, Config *c, int n, int used, int best) {
     Decoder *x = c->decoder;
     const int hf = key_is_hf(r);
     x->group_best = best;
-    x->groups_used = (int)key_int(r, "expert_group_used_count", "topk_group", hf ? used : 1, 0, LAYER_GROUPS);
-    x->n_groups = (int)key_int(r, "expert_group_count", "n_group", hf ? n : 1, 0, LAYER_GROUPS);
+    x->groups_used = (int)key_int(r, "expert_group_used_count", "topk_group", hf ? used : 0, hf, LAYER_GROUPS);
+    x->n_groups = (int)key_int(r, "expert_group_count", "n_group", hf ? n : 1, hf, LAYER_GROUPS);
     if (x->n_groups <= 1 || r->line.rc) return;
     const int each = x->n_experts / x->n_groups;
     if (x->n_experts % x->n_groups || each < best || x->groups_used < 1 || x->groups_used > x->n_groups ||

@@ -91,10 +91,22 @@ static void glm4_moe_lite(KeyReader *r, Config *c) {
             c->decoder->kinds[l++].experts = (uint8_t)json_is(e, "sparse");
 }
 
-/* Its multiplier is a tenth of mscale_all_dim, in these architectures alone. */
+/* The multiplier is a tenth of mscale_all_dim, in these architectures alone. Without it, and with a factor of attention
+ * besides, llama.cpp scales scores in ways that no model has. */
 static void yarn_in_gguf(KeyReader *r, Config *c) {
     RopeNumbers *n = key_is_hf(r) ? NULL : key_rope_numbers(r, &c->rope, c->n_ctx_train);
-    if (n) n->mscale = n->mscale_all_dim *= 10;
+    if (!n) return;
+    n->mscale_all_dim *= 10;
+    if (r->source->look(r, "rope.scaling.attn_factor", NULL))
+        key_complain(r, r->key, "is not known here for this architecture");
+    if (strcmp(c->rope.scaling->name, "yarn") == 0 && n->mscale_all_dim == 0)
+        key_complain(r, "rope.scaling.yarn_log_multiplier", r->source->missing);
+}
+
+/* What llama.cpp must be told, too. */
+static void experts_in_gguf(KeyReader *r, Config *c) {
+    if (!key_is_hf(r) && c->decoder->n_experts && !r->source->look(r, "expert_shared_count", NULL))
+        key_complain(r, r->key, r->source->missing);
 }
 
 /* llama.cpp's name of all of them. Files of the first years do not say how experts are scored: GLM 4.7 Flash is known
@@ -103,6 +115,8 @@ static void deepseek2(KeyReader *r, Config *c) {
     Decoder *x = c->decoder;
     int flash = (c->n_layers == 47 || c->n_layers == 48) && c->vocab_size == 154880;
     yarn_in_gguf(r, c);
+    if (c->rope.numbers) c->rope.numbers->mscale = c->rope.numbers->mscale_all_dim; /* in llama.cpp as in all models */
+    experts_in_gguf(r, c);
     sizes(r, c);
     int64_t function = key_int(r, "expert_gating_func", NULL, flash ? 2 : 1, 0, 255);
     if (function > 2) key_complain(r, r->key, "only 1, a softmax, and 2, a sigmoid, are known here");
@@ -116,6 +130,7 @@ static void deepseek2(KeyReader *r, Config *c) {
 
 static void mistral4(KeyReader *r, Config *c) {
     yarn_in_gguf(r, c);
+    experts_in_gguf(r, c);
     sizes(r, c);
     required(r, "n_shared_experts");
     not_null(r, "norm_topk_prob");
@@ -127,10 +142,12 @@ static void mistral4(KeyReader *r, Config *c) {
     rows_temperature(r, c);
 }
 
-/* null is no scaling. */
+/* null is no scaling. A multiplier of yarn's is nothing to llama.cpp here. */
 static void minicpm3(KeyReader *r, Config *c) {
+    RopeNumbers *n = key_is_hf(r) ? NULL : key_rope_numbers(r, &c->rope, c->n_ctx_train);
     const JsonValue *depth = json_get(r->w->config, "scale_depth"), *base = json_get(r->w->config, "dim_model_base");
     int deep = depth && depth->type == JSON_NULL, wide = base && base->type == JSON_NULL;
+    if (n) n->mscale = n->mscale_all_dim = 0;
     rows_minicpm(r, c, 12, deep ? sqrt(c->n_layers) : 1.4, wide ? c->d_model : 256);
     sizes(r, c);
 }

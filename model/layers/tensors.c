@@ -194,6 +194,7 @@ static Matrix elsewhere(Place *p, size_t rows) {
         if (reversed)
             return rows_of(p, reversed, p->part->form == FORM_GATE ? rows : 0, rows, 2 * rows, (size_t)c->d_model);
         fused = named(p, "ffn_up.weight", "mlp.gate_up_proj.weight", -1);
+        if (!fused && !c->decoder->traits->fused_gate_up) break;
         return part_of_fused(p, fused, ff, (int)(p->part->form - FORM_GATE));
     case FORM_SHARED_GATE: case FORM_SHARED_UP:
         fused = named(p, NULL, "mlp.shared_expert.gate_up_proj.weight", -1); /* Granite's */

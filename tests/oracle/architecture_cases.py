@@ -383,8 +383,7 @@ CASES = {
     "mistral4": Case("Mistral4ForCausalLM", dict(LATENT, n_group=2, topk_group=1, rope_parameters=rope(
         100.0, **YARN, llama_4_scaling_beta=0.3, mscale=1.0, mscale_all_dim=1.0)), None,
         no_gguf="the converter knows it in a model that sees pictures alone"),
-    "minicpm3": Case("MiniCPM3ForCausalLM", dict(
-        **MLA, **TIED, **ONE, scale_emb=3, scale_depth=0.8, dim_model_base=8), None, no_gguf="its scales are constants there"),
+    "minicpm3": Case("MiniCPM3ForCausalLM", dict(MLA, **TIED, **ONE, v_head_dim=8), None),
     "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
     "llama_lm_head_only": Case(
         "LlamaForCausalLM", dict(**GQA, **TIED), no_gguf="the converter looks for embeddings",
@@ -530,7 +529,8 @@ WRONG = {
     "glm4_moe_lite": [*bare("correction", "e_score_correction_bias"), RAW, ONE_LESS],
     "youtu": [THETA, *bare("norm of q's short vector", "q_a_layernorm", value="1")],
     "mistral4": [COLD, key("all groups", "topk_group", "1", "2"), RAW],
-    "minicpm3": [THETA, key("embeddings as they are", "scale_emb", "3", "1")],
+    "minicpm3": [THETA, key("embeddings as they are", "scale_emb", "12", "1"),
+                 key("branches as they are", "scale_depth", "1.4", "1.0"), key("logits as they are", "dim_model_base", "256", "32")],
     "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
                       ("scales the other way", "swap", "_scales", "1")],
 }
