@@ -4,6 +4,16 @@
 
 #include <string.h>
 
+/* What stands around messages in Moonshot's templates, and in DeepSeek's newer ones. */
+#define KIMI_TURNS                                                         \
+    .system = {"<|im_system|>system<|im_middle|>", "<|im_end|>"},          \
+    .user = {"<|im_user|>user<|im_middle|>", "<|im_end|>"},                \
+    .assistant = {"<|im_assistant|>assistant<|im_middle|>", "<|im_end|>"}, \
+    .generate = "<|im_assistant|>assistant<|im_middle|>", .stop = {"<|im_end|>"}
+#define DEEPSEEK_TURNS                                                        \
+    .begin = "{bos}", .system = {"", ""}, .user = {"<｜User｜>", ""},             \
+    .assistant = {"<｜Assistant｜>", "<｜end▁of▁sentence｜>"}, .stop = {"<｜end▁of▁sentence｜>"}
+
 const ChatTemplate chat_rows_others[] = {
 /* ---- <|user|> ---- */
     {.name = "zephyr",
@@ -201,44 +211,28 @@ const ChatTemplate chat_rows_others[] = {
      .has = {"'<start_of_turn>' + role + '", "' + message['content'] | trim + '<end_of_turn>",
              "System role not supported", "{{ bos_token }}"}},
     {.name = "deepseek-r1-0528", /* its answer's beginning stands behind each question */
-     .begin = "{bos}",
-     .system = {"", ""},
-     .user = {"<｜User｜>", ""},
-     .assistant = {"<｜Assistant｜>", "<｜end▁of▁sentence｜>"},
+     DEEPSEEK_TURNS,
      .generate = "<｜Assistant｜>",
-     .stop = {"<｜end▁of▁sentence｜>"},
      .flags = CHAT_DROP_THINKING,
      .has = {"'<｜User｜>' + content + '<｜Assistant｜>'", "content + '<｜end▁of▁sentence｜>'",
              "content.split('</think>')[-1]", "{{ ns.system_prompt }}"},
      .lacks = {"enable_thinking"}},
     {.name = "deepseek-v3-0324",
-     .begin = "{bos}",
-     .system = {"", ""},
-     .user = {"<｜User｜>", ""},
-     .assistant = {"<｜Assistant｜>", "<｜end▁of▁sentence｜>"},
+     DEEPSEEK_TURNS,
      .generate = "<｜Assistant｜>",
-     .stop = {"<｜end▁of▁sentence｜>"},
      .has = {"'<｜User｜>' + message['content'] + '<｜Assistant｜>'", "{content + '<｜end▁of▁sentence｜>'",
              "{{ ns.system_prompt }}", "ns.system_prompt + '\n\n' + message['content']"},
      .lacks = {"</think>"}},
     {.name = "deepseek-r1",
-     .begin = "{bos}",
-     .system = {"", ""},
-     .user = {"<｜User｜>", ""},
-     .assistant = {"<｜Assistant｜>", "<｜end▁of▁sentence｜>"},
+     DEEPSEEK_TURNS,
      .generate = "<｜Assistant｜><think>\n",
-     .stop = {"<｜end▁of▁sentence｜>"},
      .flags = CHAT_DROP_THINKING,
      .has = {"'<｜User｜>' + message['content']", "'<｜Assistant｜>' + content + '<｜end▁of▁sentence｜>'",
              "'<｜Assistant｜><think>\n'", "content.split('</think>')[-1]"},
      .lacks = {"enable_thinking", "flush_tool_outputs"}},
     {.name = "deepseek-v3",
-     .begin = "{bos}",
-     .system = {"", ""},
-     .user = {"<｜User｜>", ""},
-     .assistant = {"<｜Assistant｜>", "<｜end▁of▁sentence｜>"},
+     DEEPSEEK_TURNS,
      .generate = "<｜Assistant｜>",
-     .stop = {"<｜end▁of▁sentence｜>"},
      .flags = CHAT_DROP_THINKING,
      .has = {"'<｜User｜>' + message['content']", "'<｜Assistant｜>' + content + '<｜end▁of▁sentence｜>'",
              "{{'<｜Assistant｜>'}}", "content.split('</think>')[-1]"}},
@@ -263,33 +257,21 @@ const ChatTemplate chat_rows_others[] = {
      .stop = {"<|EOT|>"},
      .has = {"utilizing the Deepseek Coder model", "### Instruction:", "<|EOT|>", "{{'### Response:'}}\n"}},
     {.name = "kimi-k2",
-     .system = {"<|im_system|>system<|im_middle|>", "<|im_end|>"},
-     .user = {"<|im_user|>user<|im_middle|>", "<|im_end|>"},
-     .assistant = {"<|im_assistant|>assistant<|im_middle|>", "<|im_end|>"},
+     KIMI_TURNS,
      .system_default =
          "<|im_system|>system<|im_middle|>You are Kimi, an AI assistant created by Moonshot AI.<|im_end|>\n",
-     .generate = "<|im_assistant|>assistant<|im_middle|>",
-     .stop = {"<|im_end|>"},
      .flags = CHAT_DEFAULT_WHOLE,
      .has = {"<|im_system|>system<|im_middle|>You are Kimi, an AI assistant created by Moonshot AI.<|im_end|>\n",
              "<|im_user|>{{role_name}}<|im_middle|>", "<|im_assistant|>{{role_name}}<|im_middle|>",
              "<|im_assistant|>assistant<|im_middle|>"}},
     {.name = "kimi-k2-2507", /* as it came out in July 2025 */
-     .system = {"<|im_system|>system<|im_middle|>", "<|im_end|>"},
-     .user = {"<|im_user|>user<|im_middle|>", "<|im_end|>"},
-     .assistant = {"<|im_assistant|>assistant<|im_middle|>", "<|im_end|>"},
+     KIMI_TURNS,
      .system_default = "You are a helpful assistant",
-     .generate = "<|im_assistant|>assistant<|im_middle|>",
-     .stop = {"<|im_end|>"},
      .has = {"<|im_system|>system<|im_middle|>You are a helpful assistant<|im_end|>", "<|im_user|>user<|im_middle|>",
              "<|im_assistant|>assistant<|im_middle|>"}},
     {.name = "moonlight",
-     .system = {"<|im_system|>system<|im_middle|>", "<|im_end|>"},
-     .user = {"<|im_user|>user<|im_middle|>", "<|im_end|>"},
-     .assistant = {"<|im_assistant|>assistant<|im_middle|>", "<|im_end|>"},
+     KIMI_TURNS,
      .system_default = "You are a helpful assistant",
-     .generate = "<|im_assistant|>assistant<|im_middle|>",
-     .stop = {"<|im_end|>"},
      .has = {"<|im_system|>system<|im_middle|>You are a helpful assistant<|im_end|>", "<|im_user|>{%- endif -%}",
              "{{ message['role'] }}<|im_middle|>{{message['content']}}<|im_end|>"}},
     {.name = "minicpm-2b",

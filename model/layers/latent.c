@@ -10,8 +10,6 @@
 
 enum { STRIP = 16 };
 
-static const Decoder *decoder(const Session *s) { return s->model->config.decoder; }
-
 /* One vector a head and token, `head` floats from a head's to the next one's, `token` from a token's. */
 typedef struct {
     float *at;
@@ -75,7 +73,7 @@ static void absorb(Session *s, const LayerMore *m, size_t n) {
 void latent_attend(Session *s, int l, size_t n, void (*rotate_nowait)(Session *s, int l, size_t n)) {
     const Config *c = &s->model->config;
     const Layer *y = &s->model->layers[l];
-    const Decoder *x = decoder(s);
+    const Decoder *x = c->decoder;
     Scratch *w = s->scratch;
     size_t heads = (size_t)c->n_heads, latent = (size_t)x->kv_rank, value = (size_t)x->v_dim;
     const Matrix *first = x->q_rank ? &y->more->q_a : &y->wq;

@@ -16,8 +16,8 @@
 #include "layers.h"
 #include "model/session.h"
 
-/* att [n, n_heads, v_dim] = attention of layer l from xn, in the layer's `values`; rotate: layers' own, which turns q
- * and k. Every thread of the team calls it; a step (model/steps.h). */
+/* values [n, n_heads, v_dim] of the layers' scratch = attention of layer l, from xn. rotate_nowait turns q and k. Every
+ * thread of the team calls it; a step (model/steps.h). */
 void latent_attend(Session *s, int l, size_t n, void (*rotate_nowait)(Session *s, int l, size_t n));
 
 #endif
