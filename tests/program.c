@@ -3,8 +3,10 @@
 #include "build.h"
 #include "test.h"
 
+#include <fcntl.h>
 #include <stdarg.h>
 #include <string.h>
+#include <unistd.h>
 
 char *out, *said;
 
@@ -64,6 +66,13 @@ int shell(const char *fmt, ...) {
     va_end(ap);
     snprintf(whole, sizeof whole, "(%s)", command);
     return test_shell(whole, &out, &said);
+}
+
+int make_library(const char *words) {
+    int fd = open("build/library.lock", O_CREAT | O_WRONLY | O_CLOEXEC, 0600);
+    int rc = fd < 0 || lockf(fd, F_LOCK, 0) ? -1 : shell(MAKE_ANEW "%s", words);
+    if (fd >= 0) close(fd);
+    return rc;
 }
 
 int has(const char *program) { return shell("command -v %s", program) == 0; }

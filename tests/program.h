@@ -25,6 +25,8 @@ int has(const char *program);
 
 /* make without what the make that runs the tests was told, which would be handed on: its compiler alone. */
 #define MAKE_ANEW "env -u MAKEFLAGS -u FLAVOUR -u CFLAGS -u LDFLAGS -u COVERAGE make -s "
+/* shell's, of make with these words, one at a time: two that make the library would write the same files. */
+int make_library(const char *words);
 /* The last run's stdout, which is the caller's now. */
 char *taken_out(void);
 

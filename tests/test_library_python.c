@@ -20,7 +20,7 @@ static int ready(const char *module) {
     if (test_sanitized) test_skip("Python has no sanitizer in it");
     else if (shell("\"${PYTHON:-python3}\" -c 'import %s'", module))
         test_skip("PYTHON=.. names no Python that has what this needs");
-    else if (shell(MAKE_ANEW "lib")) test_fail(__FILE__, __LINE__, "make lib");
+    else if (make_library("lib")) test_fail(__FILE__, __LINE__, "make lib");
     else return 1;
     return 0;
 }
