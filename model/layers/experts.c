@@ -81,7 +81,7 @@ static void open_groups(const Decoder *x, const float *z, const float *bias, uin
 }
 
 /* Token t's experts by rank, and their shares: softmax over all experts, or over those chosen, where renormalised; or
- * by scores that a bias corrects (NULL: none does). */
+ * by scores of their own, where a bias corrects these (NULL: none does), they are sigmoids, scaled, or in groups. */
 static void choose(Session *s, const float *bias, size_t t) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;

@@ -456,18 +456,18 @@ static const LayerTraits olmoe_is = {.norm_in = 1, .qk = QK_WHOLE, .experts = 1,
                     .keys = {layer_experts}, .settle = qwen2_moe},
     granite_moe_is = {.gguf = "granitemoe", .norm_in = 1, .experts = 1, .shared_expert = 2,
                       .keys = {layer_scales, layer_experts}, .renames = granite_moe_renames, .settle = granite},
-    ernie_moe_is = {.gguf = "ernie4_5-moe", .norm_in = 1, .experts = 1, .shared_expert = 2, .correction = 1,
+    ernie_moe_is = {.gguf = "ernie4_5-moe", .norm_in = 1, .experts = 1, .shared_expert = 2, .correction = CORRECTION,
                     .dense_first = 1, .keys = {layer_ernie_experts}, .names = ernie_moe_names,
                     .renames = ernie_moe_renames, .settle = ernie_moe},
-    lfm2_moe_is = {.gguf = "lfm2moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .sigmoid = 1, .correction = 1,
+    lfm2_moe_is = {.gguf = "lfm2moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .sigmoid = 1, .correction = CORRECTION,
                    .sum_more = 1e-6f, .dense_first = 1, .others = OTHERS_ARE_CONV, .keys = {layer_conv, layer_experts},
                    .names = lfm2_names, .settle = lfm2_moe},
-    dots1_is = {.norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1, .correction = 1,
+    dots1_is = {.norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1, .correction = CORRECTION,
                 .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .others = OTHERS_HAVE_WINDOW,
                 .keys = {layer_routed_experts}, .names = rows_shared_experts, .settle = dots1},
     glm4_moe_is = {.gguf = "glm4moe", .norm_in = 1, .qk = QK_HEAD, .experts = 1, .shared_expert = 2, .sigmoid = 1,
-                   .correction = 1, .dense_first = 1, .gguf_shares = SHARES_AS_SAID, .keys = {layer_routed_experts},
-                   .names = glm4_moe_names, .settle = glm4_moe};
+                   .correction = CORRECTION, .dense_first = 1, .gguf_shares = SHARES_AS_SAID,
+                   .keys = {layer_routed_experts}, .names = glm4_moe_names, .settle = glm4_moe};
 
 /* In config.json's names; in GGUF's where these differ. */
 ROW(gemma_row, "gemma", ROPE_HALF, gemma_is, .heads = 16, .kv_heads = 16, .head_dim = 256, .n_ctx = 8192, .tied = 1);

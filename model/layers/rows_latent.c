@@ -48,7 +48,6 @@ static void sizes(KeyReader *r, Config *c) {
         key_complain(r, "latent attention's heads", "are too wide, or have nothing that does not turn");
     c->head_dim = turned + x->kv_rank, c->value_dim = x->kv_rank, c->n_kv_heads = 1, c->rope.rotary_dim = turned;
     c->qkv_bias = c->o_bias = c->mlp_bias = 0;
-    layers_latent_scale(c);
     rows_only(r, "attention_bias", 0);
     rows_only(r, "mlp_bias", 0);
     rows_only(r, "rope_interleave", 1);
