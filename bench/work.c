@@ -83,9 +83,6 @@ Work work_attention(const Session *s, size_t pos, size_t n) {
     const Config *c = &s->model->config;
     Work w = {0};
     if (c->linear.form) return linear_work(s, n);
-    /* A position of a layer: keys and values of all heads, as they are read. */
-    const KVCache *cache = &s->past->cache;
-    double slot = (double)cache->n_kv_heads * ((double)cache->group_bytes / KEY_LANES + (double)cache->row_bytes);
     for (int l = 0; l < c->n_layers; l++) {
         if (c->decoder && c->decoder->kinds[l].mixer == MIXER_DELTA) {
             w = work_sum(w, delta_work(c->decoder, n));
@@ -93,9 +90,11 @@ Work work_attention(const Session *s, size_t pos, size_t n) {
         }
         size_t window = s->model->layers[l].window, slots = pos + n;
         if (window && window + n - 1 < slots) slots = window + n - 1;
+        const KVCache *cache = past_cache(s, l); /* a position: keys and values of all heads, as they are read */
+        double slot = (double)cache->n_kv_heads * ((double)cache->group_bytes / KEY_LANES + (double)cache->row_bytes);
         w.bytes += slot * (double)slots;
-        w.f32 +=
-            2 * (double)(c->head_dim + c->value_dim) * c->n_heads * pairs_seen(pos, n, window, c->mask == MASK_CAUSAL);
+        w.f32 += 2 * (double)(cache->head_dim + cache->value_dim) * c->n_heads *
+                 pairs_seen(pos, n, window, c->mask == MASK_CAUSAL);
     }
     return w;
 }

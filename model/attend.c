@@ -99,6 +99,10 @@ static int init(Session *s, char *err, size_t errlen) {
     if (o->chunk > o->n_batch) o->n_batch = o->chunk < o->n_ctx ? o->chunk : o->n_ctx;
     if (c->linear.form) rc = init_state(&p->state, s->model, err, errlen);
     else rc = cache_init(&p->cache, o->cache, layers, c->n_kv_heads, c->head_dim, c->value_dim, o->n_ctx, err, errlen);
+    const Decoder *x = c->decoder;
+    if (rc == 0 && x && x->n_local)
+        rc = cache_init(&p->local, o->cache, x->n_local, x->local_kv, x->local_dim, x->local_dim, o->n_ctx, err,
+                        errlen);
     if (rc == 0) rc = delta_init(&p->delta, s->model, err, errlen);
     if (rc) return rc;
     if ((rc = choose_init(&p->chooser, s, err, errlen)) || (rc = bias_init(&p->bias, s, err, errlen))) return rc;
@@ -117,6 +121,7 @@ static int init(Session *s, char *err, size_t errlen) {
 static void free_past(Session *s) {
     if (!s->past) return;
     cache_free(&s->past->cache);
+    cache_free(&s->past->local);
     linear_free(&s->past->state);
     stretch_free(s->past->stretch);
     choose_free(s->past->chooser);
@@ -128,22 +133,27 @@ static void free_past(Session *s) {
 
 /* ---- softmax ---- */
 
+KVCache *past_cache(const Session *s, int l) {
+    const Decoder *x = s->model->config.decoder;
+    return x && layer_is_local(x, l) ? &s->past->local : &s->past->cache;
+}
+
 int past_layer(const Session *s, int l) {
-    return (s->model->config.decoder ? s->model->layers[l].more->past : l) % s->past->cache.n_layers;
+    return (s->model->config.decoder ? s->model->layers[l].more->past : l) % past_cache(s, l)->n_layers;
 }
 
 static void store_keys(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
-    KVCache *cache = &s->past->cache;
+    KVCache *cache = past_cache(s, l);
     Scratch *w = s->scratch;
-    size_t heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads;
+    size_t heads = (size_t)c->n_heads, kv = (size_t)cache->n_kv_heads;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv), slot = w->tokens[t].slot;
         if (h < heads || slot == TOKEN_PADDING) continue;
         if (h == heads && s->past->bias && s->past->bias->places) s->past->bias->places[slot] = w->tokens[t].pos;
         size_t at = t * kv + h - heads;
-        cache_store(cache, past_layer(s, l), (int)(h - heads), slot, w->k + at * (size_t)c->head_dim,
-                    w->v + at * (size_t)c->value_dim, s->model->kernels);
+        cache_store(cache, past_layer(s, l), (int)(h - heads), slot, w->k + at * (size_t)cache->head_dim,
+                    w->v + at * (size_t)cache->value_dim, s->model->kernels);
     }
     team_wait(&w->team);
 }
@@ -172,7 +182,8 @@ static Seen seen_by(const Session *s, int l, const Token *token) {
 static void take_queries(const Session *s, int l, const AttendTile *tile, AttentionQuery *out) {
     const Config *c = &s->model->config;
     const Scratch *w = s->scratch;
-    size_t hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
+    const KVCache *cache = past_cache(s, l);
+    size_t hd = (size_t)cache->head_dim, vd = (size_t)cache->value_dim;
     const float *sinks = c->decoder ? s->model->layers[l].more->sinks : NULL;
     for (size_t t = tile->t; t < tile->t + tile->n; t++) {
         const Token *token = &w->tokens[t];
@@ -191,34 +202,36 @@ static void take_queries(const Session *s, int l, const AttendTile *tile, Attent
 }
 
 /* Of token t of a batch, head h: the sums of this part and, behind them, of later ones. */
-static float *sums_of(const Session *s, size_t t, size_t h, size_t part) {
-    const KVCache *c = &s->past->cache;
+static float *sums_of(const Session *s, int l, size_t t, size_t h, size_t part) {
+    const KVCache *c = past_cache(s, l);
     size_t of = t * (size_t)s->model->config.n_heads + h;
     return s->past->sums + (of * attention_parts(c->n_ctx) + part) * attention_sums(c);
 }
 
 static void softmax_tile(Session *s, int l, const AttendTile *tile) {
     const Config *c = &s->model->config;
+    const KVCache *cache = past_cache(s, l);
     Past *p = s->past;
     AttentionQuery queries[ATTENTION_QUERIES];
     size_t n = tile->n * tile->heads, part = (size_t)tile->part;
-    int head = (int)(tile->h / (size_t)(c->n_heads / c->n_kv_heads));
+    int head = (int)(tile->h / (size_t)(c->n_heads / cache->n_kv_heads));
     float *scratch = p->attend + (size_t)team_member() * p->attend_floats;
     take_queries(s, l, tile, queries);
     if (tile->part == WHOLE_PAST) {
-        attention_softmax(queries, n, &p->cache, past_layer(s, l), head, scratch, s->model->kernels);
+        attention_softmax(queries, n, cache, past_layer(s, l), head, scratch, s->model->kernels);
         return;
     }
     for (size_t j = 0; j < n; j++)
-        queries[j].out = sums_of(s, tile->t + j / tile->heads, tile->h + j % tile->heads, part);
-    attention_part(queries, n, part, &p->cache, past_layer(s, l), head, scratch, s->model->kernels);
+        queries[j].out = sums_of(s, l, tile->t + j / tile->heads, tile->h + j % tile->heads, part);
+    attention_part(queries, n, part, cache, past_layer(s, l), head, scratch, s->model->kernels);
 }
 
 /* A key is loaded once for all heads of a tile: the whole group, unless there are fewer tasks than threads. */
 void attend_tiles(Session *s, int l, const AttendJob *job, void (*attend)(Session *s, int l, const AttendTile *tile)) {
     const Config *c = &s->model->config;
     Team *team = &s->scratch->team;
-    size_t kv = (size_t)c->n_kv_heads, group = (size_t)c->n_heads / kv, threads = (size_t)s->options.threads;
+    size_t kv = (size_t)past_cache(s, l)->n_kv_heads, group = (size_t)c->n_heads / kv,
+           threads = (size_t)s->options.threads;
     size_t n = job->n, parts = job->parts ? job->parts : 1, tasks = n * kv * parts;
     size_t heads = tasks >= threads ? group : (tasks * group + threads - 1) / threads;
     if (heads > job->most_heads) heads = job->most_heads;
@@ -236,12 +249,12 @@ void attend_tiles(Session *s, int l, const AttendJob *job, void (*attend)(Sessio
     team_wait(team);
 }
 
-static void join_parts(Session *s, const AttendJob *job) {
+static void join_parts(Session *s, int l, const AttendJob *job) {
     Scratch *w = s->scratch;
-    size_t heads = (size_t)s->model->config.n_heads, vd = (size_t)s->model->config.value_dim;
+    const KVCache *cache = past_cache(s, l);
+    size_t heads = (size_t)s->model->config.n_heads, vd = (size_t)cache->value_dim;
     for (Share i = team_share(&w->team, job->n * heads); i.at < i.end; i.at++)
-        attention_join(w->att + i.at * vd, sums_of(s, i.at / heads, i.at % heads, job->part), job->parts,
-                       &s->past->cache);
+        attention_join(w->att + i.at * vd, sums_of(s, l, i.at / heads, i.at % heads, job->part), job->parts, cache);
     team_wait(&w->team);
 }
 
@@ -255,7 +268,7 @@ static void attend_softmax(Session *s, int l, size_t n) {
     }
     if (job.parts == 1) job.parts = 0;
     attend_tiles(s, l, &job, softmax_tile);
-    if (job.parts) join_parts(s, &job);
+    if (job.parts) join_parts(s, l, &job);
 }
 
 /* ---- linear ---- */
@@ -309,7 +322,8 @@ static void attend(Session *s, int l, size_t n) {
         attend_linear(s, l, n);
         return;
     }
-    store_keys(s, l, n);
+    if (s->model->config.decoder && layer_borrows(&s->model->config, l)) team_wait(&s->scratch->team);
+    else store_keys(s, l, n);
     if (s->past->stretch && (!s->model->config.decoder || s->model->config.decoder->kinds[l].turn == TURN_MAIN))
         stretch_attend(s, l, n); /* layers with angles of their own, or none, keep them */
     else attend_softmax(s, l, n);

@@ -40,9 +40,10 @@ static int init(Session *s, char *err, size_t errlen) {
         return base_error(err, errlen, -EINVAL, "entropy: heads of %d entries are too wide", c->head_dim);
     if (row && row->chooses != ROPE_BY_POSITION)
         return base_error(err, errlen, -EINVAL, "entropy: %s chooses keys by more than their positions", row->name);
-    if (c->decoder && (c->decoder->n_states || c->decoder->score_cap > 0 || c->decoder->traits->sinks))
+    if (c->decoder && (c->decoder->n_states || c->decoder->score_cap > 0 || c->decoder->traits->sinks ||
+                       c->decoder->local_dim))
         return base_error(err, errlen, -EINVAL, "entropy: not known for %s, whose weights are more than a softmax of "
-                          "scores", c->arch);
+                          "scores, or whose heads differ", c->arch);
     if (c->rope.scaling->method->growth)
         return base_error(err, errlen, -EINVAL, "entropy: not known for %s", c->rope.scaling->name);
     int rc = attention_tiles.init(s, err, errlen);

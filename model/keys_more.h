@@ -47,9 +47,10 @@ int tensor_is_same(const Tensor *a, const Tensor *b);
 /* more.c: 1 for a tensor of another part than the text's, pictures' or a draft's. */
 int weights_is_other_part(const Weights *w, const char *name);
 /* more.c: what a tensor is that nothing has asked for. COMPUTED: here, frequencies and integers; HEAD: an encoder's
- * that is not read, or what makes a vector of a text (text/sentence.c). BIAS: a head's second one. */
+ * that is not read, or what makes a vector of a text (text/sentence.c). BIAS: a head's second one. LENT: keys
+ * and values of layers that take an earlier one's. */
 typedef enum {
-    REST_UNKNOWN, REST_TIED, REST_PART, REST_COMPUTED, REST_ADAPTER, REST_HEAD, REST_BIAS, REST_KINDS
+    REST_UNKNOWN, REST_TIED, REST_PART, REST_COMPUTED, REST_ADAPTER, REST_HEAD, REST_BIAS, REST_LENT, REST_KINDS
 } TensorRest;
 TensorRest model_rest(const Model *m, const Tensor *t);
 /* more.c: the file has a head of its own, though its configuration ties it: c takes it, and w has a note. */

@@ -7,13 +7,20 @@
 
 #include <string.h>
 
-static const struct {
+typedef struct {
     size_t at;
     MatrixUse use;
-} in_encoder[] = {{offsetof(Encoder, types), USE_LOOKUP},   {offsetof(Encoder, emb_proj), USE_TOKEN},
+} Around;
+
+static const Around in_encoder[] = {{offsetof(Encoder, types), USE_LOOKUP},   {offsetof(Encoder, emb_proj), USE_TOKEN},
                   {offsetof(Encoder, mlm_dense), USE_HEAD}, {offsetof(Encoder, pooler), USE_TEXT},
                   {offsetof(Encoder, cls_dense), USE_TEXT}, {offsetof(Encoder, cls_out), USE_TEXT}};
 enum { AROUND_ENCODER = sizeof in_encoder / sizeof *in_encoder };
+
+/* Of models in layers, before these. */
+static const Around in_decoder[] = {{offsetof(Decoder, per_layer_rows), USE_LOOKUP},
+                                    {offsetof(Decoder, per_layer_proj), USE_TOKEN}};
+enum { AROUND_DECODER = sizeof in_decoder / sizeof *in_decoder };
 
 /* Matrix i of the table, in a layer or in none; NULL after the last. */
 static const DecoderTensor *row(size_t i, int in_layer) {
@@ -36,7 +43,10 @@ int model_matrix(const Model *m, size_t i, MatrixEntry *out) {
     i -= outside;
     if (i < encoder) return entry(out, m->encoder, in_encoder[i].at, in_encoder[i].use);
     i -= encoder;
+    if (m->config.decoder && i < AROUND_DECODER)
+        return entry(out, m->config.decoder, in_decoder[i].at, in_decoder[i].use);
     if (m->config.decoder) {
+        i -= AROUND_DECODER;
         size_t n = layer_matrices(&m->config), l = i / n;
         if (l >= (size_t)m->config.n_layers) return 0;
         int expert;

@@ -41,6 +41,7 @@ typedef struct Config {
     int n_kv_heads;           /* num_key_value_heads */
     int head_dim;             /* of q and k; d_model / n_heads unless the file says otherwise */
     int value_dim;            /* of v: head_dim, but for GAU-alpha */
+    int kv_most;              /* n_kv_heads * head_dim of the layers that have most of it; 0: they are all alike */
     int vocab_size;
     int64_t n_ctx_train;      /* max_position_embeddings */
     float norm_eps;           /* rms_norm_eps, layer_norm_eps */

@@ -6,6 +6,7 @@
 #include "base/paths.h"
 #include "keys_more.h"
 #include "model/layers/config.h"
+#include "model/layers/tensors.h"
 #include "notes.h"
 #include "options.h"
 #include "position_keys.h"
@@ -133,6 +134,7 @@ TensorRest model_rest(const Model *m, const Tensor *t) {
     if (!m->config.own_head && strcmp(t->name, "lm_head.weight") == 0) return REST_TIED;
     if (encoder && strcmp(t->name, "head.bias") == 0) return REST_BIAS; /* layers_rename's */
     if (weights_is_other_part(&m->weights, t->name) || is_draft(m, t->name)) return REST_PART;
+    if (m->config.decoder && layer_has_lent(m, t->name)) return REST_LENT;
     if (is_integer(t->type_name) || (known && known->flags & NAME_COMPUTED) ||
         text_ends_with(t->name, "rotary_emb.inv_freq") || text_ends_with(t->name, ".attention.masked_bias"))
         return REST_COMPUTED;

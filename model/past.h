@@ -8,7 +8,7 @@
 #include "session.h"
 
 typedef struct Past {
-    KVCache cache;        /* softmax attention's */
+    KVCache cache, local; /* softmax attention's; of layers with a window whose heads are others (layers/layers.h) */
     LinearState state;    /* linear attention's */
     LinearBatch batch;    /* features of n_batch tokens; its n is the caller's to set, in a copy */
     double *chunk;        /* [threads, chunk_doubles]: scratch of the chunked form */
@@ -57,7 +57,9 @@ void attend_sums(Session *s, int l, size_t n);
  * (rope/scores.h) and Config.log_scale make of it. */
 double attention_scale(const Config *c, const Token *token, int l);
 
-/* Where layer l's keys and values are in the cache: an encoder's layers share one place, a delta net has none. */
+/* Where layer l's keys and values are: in which cache, whose heads are the layer's, and as which of its layers. An
+ * encoder's layers share one place, a delta net has none. */
+KVCache *past_cache(const Session *s, int l);
 int past_layer(const Session *s, int l);
 
 #endif

@@ -55,9 +55,9 @@ static void carve_all(Carver *k, Session *s) {
     w->x = scratch_carve(k, B * width, F);
     w->xn = scratch_carve(k, B * width, F);
     w->q = scratch_carve(k, B * heads * hd, F);
-    w->k = scratch_carve(k, B * kv_heads * hd, F);
+    w->k = scratch_carve(k, B * larger(kv_heads * hd, (size_t)c->kv_most), F);
     w->att = scratch_carve(k, B * heads * vd, F);
-    w->v = scratch_carve(k, B * kv_heads * vd, F);
+    w->v = scratch_carve(k, B * larger(kv_heads * vd, (size_t)c->kv_most), F);
     w->gate = scratch_carve(k, B * (size_t)c->ff_rows, F);
     w->up = scratch_carve(k, c->roformer.variant ? 0 : B * (size_t)c->ff_rows, F);
     w->head = scratch_carve(k, o->n_logits * (uint64_t)c->roformer.head_width, F);
@@ -122,9 +122,8 @@ void session_free(Session *s) {
 CacheType session_usual_cache(const Model *m) {
     const Config *c = &m->config;
     double floats = (double)c->n_layers * c->n_kv_heads * ((double)c->head_dim + c->value_dim) * (double)c->n_ctx_train;
-    const Layer *first = m->layers; /* a delta net has no keys */
-    if (m->encoder || (first->wk.data ? first->wk : first->wo).type == TENSOR_F32) return CACHE_F32;
-    return 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* small, it stays in the processor's caches: half is no faster */
+    int f32 = (m->layers->wk.data ? m->layers->wk : m->layers->wo).type == TENSOR_F32; /* a delta net has no keys */
+    return m->encoder || f32 || 4 * floats <= 4e6 ? CACHE_F32 : CACHE_F16; /* small, it stays near: half gains none */
 }
 
 /* ---- reading ids ---- */

@@ -4,6 +4,7 @@
 
 #include "base/base.h"
 #include "family.h"
+#include "model/layers/layers.h"
 #include "past.h"
 #include "timeline.h"
 
@@ -39,12 +40,35 @@ static void host_free(Session *s) {
     free(s->past);
 }
 
+/* Session i sees the host's scratch from token t on, as layer l's heads lie in it. */
+static void look_from(Several *v, size_t i, size_t t, int alone, int l) {
+    const Session *host = &v->host;
+    const Config *c = &host->model->config;
+    Scratch *w = &v->parts[i].view;
+    const int local = c->decoder && layer_is_local(c->decoder, l), kv = local ? c->decoder->local_kv : c->n_kv_heads;
+    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads,
+           hd = (size_t)(local ? c->decoder->local_dim : c->head_dim),
+           vd = (size_t)(local ? c->decoder->local_dim : c->value_dim);
+    *w = *host->scratch;
+    w->block = NULL;
+    w->tokens += t;
+    w->q += t * heads * hd, w->k += t * (size_t)kv * hd;
+    w->att += t * heads * vd, w->v += t * (size_t)kv * vd;
+    if (w->cos) w->cos += t * half, w->sin += t * half;
+    if (w->cos64) w->cos64 += t * half, w->sin64 += t * half;
+    if (alone) w->team = v->parts[i].one;
+    v->sessions[i].options.threads = alone ? 1 : host->options.threads;
+}
+
 /* Where there are as many texts as threads, each of these attends for whole ones and waits for nobody. */
 static void host_attend(Session *host, int l, size_t n) {
     const HostPast *of = (const HostPast *)host->past;
-    const Several *v = of->of;
+    Several *v = of->of;
     Team *team = &host->scratch->team;
     const Part *first = v->parts + of->first;
+    const Decoder *x = host->model->config.decoder;
+    for (Share i = team_share(team, x && x->local_dim ? n : 0); i.at < i.end; i.at++)
+        look_from(v, first[i.at].text, i.at, of->alone, l);
     team_wait(team); /* queries and keys are there, of all */
     if (of->alone)
         for (Share i; team_take(team, n, &i);)
@@ -64,24 +88,6 @@ static void host_attend(Session *host, int l, size_t n) {
 
 static const Attention attention_host = {host_init, host_free, host_attend, NULL};
 
-/* Session i sees the host's scratch from token t on. */
-static void look_from(Several *v, size_t i, size_t t, int alone) {
-    const Session *host = &v->host;
-    const Config *c = &host->model->config;
-    Scratch *w = &v->parts[i].view;
-    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)c->n_kv_heads,
-           hd = (size_t)c->head_dim, vd = (size_t)c->value_dim;
-    *w = *host->scratch;
-    w->block = NULL;
-    w->tokens += t;
-    w->q += t * heads * hd, w->k += t * kv * hd;
-    w->att += t * heads * vd, w->v += t * kv * vd;
-    if (w->cos) w->cos += t * half, w->sin += t * half;
-    if (w->cos64) w->cos64 += t * half, w->sin64 += t * half;
-    if (alone) w->team = v->parts[i].one;
-    v->sessions[i].options.threads = alone ? 1 : host->options.threads;
-}
-
 static int init_session(Several *v, size_t i, size_t n_ctx, const Attention *attention, char *err, size_t errlen) {
     Session *s = &v->sessions[i];
     const Config *c = &v->host.model->config;
@@ -92,7 +98,7 @@ static int init_session(Several *v, size_t i, size_t n_ctx, const Attention *att
     int rc = attention->init(s, err, errlen);
     if (rc) return rc;
     s->scratch = &v->parts[i].view;
-    look_from(v, i, 0, 0);
+    look_from(v, i, 0, 0, 0);
     if (!c->linear.form && !(s->ids = calloc(n_ctx, sizeof *s->ids)))
         return base_error(err, errlen, -ENOMEM, "out of memory");
     return team_init(&v->parts[i].one, 1) ? base_error(err, errlen, -ENOMEM, "out of memory") : 0;
@@ -180,7 +186,7 @@ static void run_host(Several *v, const int *ids, size_t from, size_t end) {
                                                   .end = s->pos + 1};
         if (s->ids) s->ids[s->pos] = id;
         host->past->deltas[i - from] = s->past->delta;
-        look_from(v, v->parts[i].text, i - from, of->alone);
+        look_from(v, v->parts[i].text, i - from, of->alone, 0);
     }
     host->model->config.family->forward(host, end - from, end - from);
     for (size_t i = from; i < end; i++) {
@@ -188,7 +194,7 @@ static void run_host(Several *v, const int *ids, size_t from, size_t end) {
         s->pos++;
         s->has_logits = 0; /* they are several_logits' */
         v->parts[v->parts[i].row].at = i;
-        look_from(v, v->parts[i].text, 0, 0);
+        look_from(v, v->parts[i].text, 0, 0, 0);
     }
 }
 

@@ -21,6 +21,7 @@ int session_can_shift(const Model *m, size_t keep, size_t n_ctx, char *err, size
     if (c->mask != MASK_CAUSAL || m->encoder)
         return base_error(err, errlen, -EINVAL, "this model does not read from left to right: nothing to shift");
     const char *has = c->decoder ? layers_unstretched(c, n) : NULL;
+    if (c->decoder && layers_turn_apart(c)) has = "layers with a RoPE of their own"; /* whose keys it would move */
     if (has) return base_error(err, errlen, -EINVAL, "this model has %s, for which a shift is not known", has);
     if (c->place)
         return base_error(err, errlen, -EINVAL, "this model's positions are %s, and stand in what was read: what a "

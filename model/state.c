@@ -9,7 +9,8 @@
  *     40  version 2: the stretch        u32, and so many bytes of text: rope/spec.h, with all its numbers
  *         logits                        f32 [vocab_size]
  *         linear: S, z, top             f64 [LinearState.n]: the same size however much was read
- *         softmax: ids, keys, values    i32 [n], [n_layers, n_kv_heads, n] of cache_slot_bytes, twice
+ *         softmax: ids, keys, values    i32 [n], [n_layers, n_kv_heads, n] of cache_slot_bytes, twice; and again of
+ *                                       Past.local, where there is one
  *         delta nets beside it: states  f32 (layers/delta.h)
  *     end hash_bytes of all before it, u64 */
 #include "state.h"
@@ -72,8 +73,8 @@ static void header_of(const Session *s, uint8_t h[HEADER], int version) {
 typedef void Part(void *arg, void *data, size_t n);
 
 /* A slot's key or value passes through scratch (of the forward pass, at rest now), for keys do not lie side by side. */
-static void slot_part(const Session *s, size_t head, size_t slot, int values, int reading, Part *part, void *arg) {
-    const KVCache *c = &s->past->cache;
+static void slot_part(const Session *s, const KVCache *c, size_t head, size_t slot, int values, int reading, Part *part,
+                      void *arg) {
     KVCache into = *c; /* the same memory */
     int l = (int)(head / (size_t)c->n_kv_heads), h = (int)(head % (size_t)c->n_kv_heads);
     void *bytes = values ? s->scratch->v : s->scratch->k;
@@ -82,28 +83,36 @@ static void slot_part(const Session *s, size_t head, size_t slot, int values, in
     if (reading) cache_put(&into, l, h, slot, values, bytes);
 }
 
+static void cache_part(const Session *s, const KVCache *c, size_t n_ids, int reading, Part *part, void *arg) {
+    for (int values = 0; values < 2; values++)
+        for (size_t head = 0; head < (size_t)c->n_layers * (size_t)c->n_kv_heads; head++)
+            for (size_t slot = 0; slot < n_ids; slot++) slot_part(s, c, head, slot, values, reading, part, arg);
+}
+
 static void each_part(const Session *s, size_t n_ids, int reading, Part *part, void *arg) {
-    const KVCache *c = &s->past->cache;
     part(arg, s->logits, (size_t)s->model->config.vocab_size * sizeof *s->logits);
     if (s->past->state.S) {
         part(arg, s->past->state.S, s->past->state.n * sizeof *s->past->state.S);
         return;
     }
     part(arg, s->ids, n_ids * sizeof *s->ids);
-    for (int values = 0; values < 2; values++)
-        for (size_t head = 0; head < (size_t)c->n_layers * (size_t)c->n_kv_heads; head++)
-            for (size_t slot = 0; slot < n_ids; slot++) slot_part(s, head, slot, values, reading, part, arg);
+    cache_part(s, &s->past->cache, n_ids, reading, part, arg);
+    cache_part(s, &s->past->local, n_ids, reading, part, arg);
     if (s->past->delta) part(arg, s->past->delta->block, s->past->delta->bytes);
+}
+
+/* What a cache keeps of an id. */
+static size_t id_bytes(const KVCache *c) {
+    size_t heads = (size_t)c->n_layers * (size_t)c->n_kv_heads;
+    return heads ? heads * (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)) : 0;
 }
 
 /* The bytes of all parts. No overflow: all of it is memory that s has. */
 static size_t parts_bytes(const Session *s, size_t n_ids) {
-    const KVCache *c = &s->past->cache;
     size_t n = (size_t)s->model->config.vocab_size * sizeof *s->logits;
     if (s->past->state.S) return n + s->past->state.n * sizeof *s->past->state.S;
     if (s->past->delta) n += s->past->delta->bytes;
-    return n + n_ids * (sizeof *s->ids + (size_t)c->n_layers * (size_t)c->n_kv_heads *
-                                             (cache_slot_bytes(c, 0) + cache_slot_bytes(c, 1)));
+    return n + n_ids * (sizeof *s->ids + id_bytes(&s->past->cache) + id_bytes(&s->past->local));
 }
 
 typedef struct {

@@ -17,7 +17,8 @@ size_t session_bytes(const Session *s) {
     const Past *p = s->past;
     size_t more = (p->stretch ? p->stretch->bytes : 0) + (p->chooser ? p->chooser->bytes : 0) +
                   (p->bias ? p->bias->bytes : 0) + (p->delta ? p->delta->bytes : 0);
-    return s->scratch->bytes + p->bytes + cache_bytes(&p->cache) + p->state.n * sizeof *p->state.S + more;
+    more += cache_bytes(&p->cache) + cache_bytes(&p->local);
+    return s->scratch->bytes + p->bytes + p->state.n * sizeof *p->state.S + more;
 }
 
 void session_set_pos(Session *s, size_t pos) {

@@ -139,6 +139,8 @@ static void test_deepseek2(void) {
 }
 static void test_latent(void) { run_cases((const char *const[]){"youtu", "mistral4", "minicpm3", NULL}); }
 
+static void test_gemma4(void) { run_cases((const char *const[]){"gemma4", "gemma4_moe", NULL}); }
+
 static void test_llama(void) { run_cases((const char *const[]){"llama_bare", "llama_lm_head_only", NULL}); }
 
 extern const Test tests_architectures[];
@@ -191,6 +193,7 @@ const Test tests_architectures[] = {
     {"architectures/glm4_moe", test_glm4_moe},
     {"architectures/deepseek2", test_deepseek2},
     {"architectures/latent attention of others", test_latent},
+    {"architectures/gemma4", test_gemma4},
     {"architectures/llama's other files", test_llama},
     {0},
 };

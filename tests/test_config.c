@@ -940,7 +940,7 @@ static void test_changed_by_keys(void) {
 /* A line of its own for those that are well known, one that points on for others; both are short. */
 static void test_unknown(void) {
     static const char *const rows[][2] = {
-        {"gemma4", "model_type: architecture \"gemma4\" is not known here: it shares keys and values between layers"},
+        {"gemma3n", "model_type: architecture \"gemma3n\" is not known here: it shares keys and values between layers"},
         {"deepseek_v32", "is not known here: it attends only to tokens that a network of its own chooses"},
         {"mamba", "is not known here: it has no attention"},
         {"bert", "is not known here: it has a learned vector for each position, no RoPE"},
@@ -956,7 +956,7 @@ static void test_unknown(void) {
     CHECK(run("--help models") == 0 && strstr(out, "llama mistral qwen2"));
     CHECK(strstr(out, "of its own chooses\n    deep") != NULL);
     const char *why = strstr(out, "models that do not:");
-    CHECK(why && strstr(why, "gemma4") && !strstr(why, "gemma2 "));
+    CHECK(why && strstr(why, "gemma3n") && !strstr(why, "gemma2 "));
     CHECK(run("--help") == 0 && strstr(out, "--help models"));
     for (const char *at = out, *end; (end = strchr(at, '\n')); at = end + 1) CHECK(end - at <= 120);
 }

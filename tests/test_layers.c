@@ -122,7 +122,8 @@ static void delta_rule(void) {
 /* ---- sessions ---- */
 
 static const char *const cases[] = {"gemma3_six", "phi3_long", "mixtral", "qwen35", "qwen35moe", "qwen3next",
-                                    "stablelm_par", "gpt_oss", "granite", "deepseek_v2", "deepseek_v3", NULL};
+                                    "stablelm_par", "gpt_oss", "granite", "deepseek_v2", "deepseek_v3", "gemma4",
+                                    "gemma4_moe", NULL};
 
 static int opened(Model *m, const char *name) {
     char err[300];

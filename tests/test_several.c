@@ -109,7 +109,8 @@ static void stretched(void) {
 static void kinds(void) {
     static const char *const names[] = {"gqa", "linear", "linear_favor", "linear_both", "qwen2_window", "qwen3",
                                         "gemma2", "gemma3", "gpt_oss", "qwen3moe", "olmo2", "phi3", "glm4", "smollm3",
-                                        "mixtral", "exaone4", "stablelm_par", "deepseek_v2_groups", "minicpm3"};
+                                        "mixtral", "exaone4", "stablelm_par", "deepseek_v2_groups", "minicpm3",
+                                        "gemma4", "gemma4_moe"};
     char err[300];
     for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
         Model m;

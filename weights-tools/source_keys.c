@@ -29,30 +29,34 @@ static void count(Keys *k, const char *name, int64_t v) { gguf_u32(k->meta, key(
 static void real(Keys *k, const char *name, double v) { gguf_f32(k->meta, key(k, name), (float)v); }
 static void word(Keys *k, const char *name, const char *v) { gguf_string(k->meta, key(k, name), v); }
 
-/* None in layers that do not attend. */
-static void heads_by_layer(Keys *k, const char *name, const Config *c) {
-    gguf_array(k->meta, key(k, name), META_I32, (uint64_t)c->n_layers);
-    for (int l = 0; l < c->n_layers; l++)
-        buffer_u32(&k->meta->bytes, c->decoder->kinds[l].mixer == MIXER_SOFTMAX ? (uint32_t)c->n_kv_heads : 0);
+/* What layers have each for itself: nothing, those that do not attend. */
+static void by_layer(Keys *k, const KeyField *f, const Config *c) {
+    gguf_array(k->meta, key(k, f->gguf), META_I32, (uint64_t)c->n_layers);
+    for (int l = 0; l < c->n_layers; l++) {
+        const Config own = layer_view(c, l);
+        buffer_u32(&k->meta->bytes, c->decoder->kinds[l].mixer == MIXER_SOFTMAX ? (uint32_t)key_field(f, &own) : 0);
+    }
 }
 
 /* decoder_keys, the other way round. A head's size stands there where heads do not share d_model evenly. */
 static void sizes(Keys *k, const Config *c) {
     const Decoder *x = c->decoder;
     const Latent latent = x ? x->traits->latent : LATENT_NOT;
-    int even = !latent && (int64_t)c->head_dim * c->n_heads == c->d_model, whole = latent == LATENT_WHOLE;
+    const int differ = x && x->local_dim, convs = x && x->traits->others == OTHERS_ARE_CONV;
+    int even = !latent && !differ && (int64_t)c->head_dim * c->n_heads == c->d_model, whole = latent == LATENT_WHOLE;
     for (const KeyField *f = decoder_keys; f->gguf; f++) {
         int of_head = f->at == offsetof(Config, head_dim);
         if (of_head && even) continue;
         int norm = f->type == FIELD_FLOAT; /* the only one; RMSNorm's, or in an encoder LayerNorm's */
         int rms = c->decoder ? !c->decoder->traits->layernorm : c->mask == MASK_CAUSAL;
-        if (f->at == offsetof(Config, n_kv_heads) && c->decoder && c->decoder->traits->others == OTHERS_ARE_CONV) {
-            heads_by_layer(k, f->gguf, c);
+        int heads = f->at == offsetof(Config, n_kv_heads);
+        if ((heads && convs) || (differ && (heads || f->at == offsetof(Config, d_ff)))) {
+            by_layer(k, f, c);
             continue;
         }
         if (norm) real(k, rms ? f->gguf : "attention.layer_norm_epsilon", key_field(f, c));
         else if (whole && of_head) count(k, f->gguf, x->nope_dim + c->rope.rotary_dim);
-        else if (whole && f->at == offsetof(Config, n_kv_heads)) count(k, f->gguf, c->n_heads);
+        else if (whole && heads) count(k, f->gguf, c->n_heads);
         else count(k, f->gguf, (int64_t)key_field(f, c));
         if (of_head) count(k, "attention.value_length", whole ? x->v_dim : c->value_dim);
     }
@@ -194,6 +198,15 @@ static void latent_keys(Keys *k, const Config *c) {
     count(k, "expert_shared_count", 0);
 }
 
+/* Of layers with a window. llama.cpp wants to be told of what there is none of. */
+static void local_keys(Keys *k, const Decoder *x) {
+    count(k, "attention.key_length_swa", x->local_dim);
+    count(k, "attention.value_length_swa", x->local_dim);
+    count(k, "rope.dimension_count_swa", x->local.rotary_dim);
+    if (!x->n_borrowers) count(k, "attention.shared_kv_layers", 0);
+    if (!x->per_layer) count(k, "embedding_length_per_layer_input", 0);
+}
+
 static void layer_keys(Keys *k, const Config *c) {
     const Decoder *x = c->decoder;
     const LayerTraits *t = x->traits;
@@ -208,17 +221,16 @@ static void layer_keys(Keys *k, const Config *c) {
             else count(k, f->gguf, (int64_t)v);
         }
     int usual = fabs(x->score_scale * sqrt(c->head_dim) - 1) <= 1e-6; /* but of Gemmas with the largest one's layers */
-    scaled |= t->latent != LATENT_NOT; /* by the sizes that latent_keys writes */
+    scaled |= t->latent != LATENT_NOT || x->local_dim; /* by the sizes that latent_keys writes; always 1 */
     if (!scaled && (!usual || strncmp(c->arch, "gemma", 5) == 0)) real(k, "attention.scale", x->score_scale);
-    int local = 0;
-    for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
-    if (local) real(k, "rope.freq_base_swa", x->local.theta);
+    if (layers_turn_apart(c)) real(k, "rope.freq_base_swa", x->local.theta);
     if (x->temperature > 0) real(k, "attention.temperature_scale", x->temperature);
     if (x->temperature > 0 && !says_length(&c->rope))
         count(k, "rope.scaling.original_context_length", x->temperature_n);
     if (t->layernorm) gguf_bool(k->meta, key(k, "use_parallel_residual"), x->parallel != IN_TURN);
     if (x->n_experts) expert_keys(k, c);
     if (t->latent) latent_keys(k, c);
+    if (x->local_dim) local_keys(k, x);
     if (!x->value_heads) return;
     count(k, "ssm.inner_size", (int64_t)x->value_heads * x->value_dim);
     recurrent(k, c);
@@ -263,7 +275,7 @@ static const char *without_key(const Config *c) {
     if (x->temperature > 0 && says_length(&c->rope) && x->temperature_n != n->n_ctx_original)
         return "a temperature that goes by another context than RoPE";
     if (x->traits->local_rope && x->local.scaling != &rope_none) return "a rope method in layers with a window";
-    return x->traits->local_rope && x->local.rotary_dim != c->rope.rotary_dim
+    return x->traits->local_rope && !x->local_dim && x->local.rotary_dim != c->rope.rotary_dim
                ? "layers with a window that turn more or less of a head" : NULL;
 }
 
@@ -285,11 +297,13 @@ static int list(Source *s, const char *name, const double *v, int n) {
     return kept ? source_add(s, name, &item) : -ENOMEM;
 }
 
-/* Llama 3's method has no name in GGUF: its frequencies are the plain ones over the divisors of rope_freqs.weight. */
+/* Llama 3's method has no name in GGUF: its frequencies are the plain ones over the divisors of rope_freqs.weight. Nor
+ * has the proportional one, whose pairs that stand still have llama.cpp's 1e30. */
 static int divisors(Source *s, const Rope *r) {
     const RopeConfig *c = &s->config.rope;
     double v[ROPE_MAX_PAIRS];
-    for (int i = 0; i < r->rotary_dim / 2; i++) v[i] = pow(c->theta, -2.0 * i / r->rotary_dim) / r->inv_freq[i];
+    for (int i = 0; i < r->rotary_dim / 2; i++)
+        v[i] = r->inv_freq[i] > 0 ? pow(c->theta, -2.0 * i / r->rotary_dim) / r->inv_freq[i] : 1e30;
     return list(s, "rope_freqs.weight", v, r->rotary_dim / 2);
 }
 
@@ -301,7 +315,7 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     Rope r;
     rope_init(&r, c, 1);
     if (strcmp(name, "none") == 0 && n->n_divisors == 0) return 0;
-    if (strcmp(name, "llama3") == 0) return divisors(s, &r);
+    if (strcmp(name, "llama3") == 0 || strcmp(name, "proportional") == 0) return divisors(s, &r);
     int yarn = strcmp(name, "yarn") == 0, longrope = strcmp(name, "longrope") == 0;
     if (strcmp(name, "xpos") == 0) { /* ours: llama.cpp does not have it */
         word(k, "rope.scaling.type", name);

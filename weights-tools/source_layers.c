@@ -69,7 +69,8 @@ static int check_rest(const Layers *x, const Report *r, char *err, size_t errlen
         [REST_COMPUTED] = "of frequencies or integers, which the engine computes",
         [REST_ADAPTER] = "of the tasks' adapters: --task NAME merges one",
         [REST_HEAD] = "of a head that nothing here reads (a pooler, words' weights)",
-        [REST_BIAS] = "of a head that has two biases: its matrix's own is kept"};
+        [REST_BIAS] = "of a head that has two biases: its matrix's own is kept",
+        [REST_LENT] = "of keys and values, in layers that take an earlier one's"};
     size_t n[REST_KINDS] = {0};
     for (size_t i = 0; i < x->m.weights.n_tensors; i++) {
         const Tensor *t = &x->m.weights.tensors[i];
@@ -182,8 +183,8 @@ static Item as_it_is(const Layers *x, const LayerPart *p, int l) {
 }
 
 /* A vector, or what is one in memory and a matrix in the file. */
-static Item vector_item(Layers *x, const LayerPart *p, const float *v) {
-    const Config *c = &x->m.config;
+static Item vector_item(Layers *x, const LayerPart *p, int l, const float *v) {
+    const Config own = layer_view(&x->m.config, l), *c = &own;
     size_t n = layer_size(c, p->rows), cols = p->form == FORM_CONV ? layer_size(c, p->cols) : 0;
     if (x->fused_qkv && p->form == FORM_Q) n += layer_size(c, 'K') + layer_size(c, 'W'); /* they follow in memory */
     Item i = {.n_dims = 1, .shape = {n}, .rows = 1, .cols = n};
@@ -258,7 +259,7 @@ static int add_part(Layers *x, const LayerPart *p, int l) {
     } else {
         const float *v = *(const float *const *)at;
         if (!v || is_made_up(x, p, l)) return 0;
-        i = vector_item(x, p, v);
+        i = vector_item(x, p, l, v);
     }
     if (set_orders(x, p, &i) || source_add(x->s, full, &i)) return -ENOMEM;
     Item *added = &x->s->items[x->s->n_items - 1];

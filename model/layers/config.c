@@ -211,21 +211,33 @@ static void read_kinds(KeyReader *r, Config *c, const Architecture *a) {
         c->windowed[l] = (uint8_t)windowed;
         x->kinds[l] = (LayerKind){.mixer = (uint8_t)mixer, .turn = (uint8_t)turn,
                                   .experts = x->n_experts > 0};
-        if (mixer == MIXER_SOFTMAX) x->n_softmax++;
-        else x->n_states++;
+        if (mixer != MIXER_SOFTMAX) x->n_states++;
     }
+}
+
+int layers_turn_apart(const Config *c) {
+    int local = 0;
+    for (int l = 0; l < c->n_layers; l++) local |= c->decoder->kinds[l].turn == TURN_LOCAL;
+    return local;
 }
 
 const char *layers_unstretched(const Config *c, const RopeNumbers *n) {
     const Decoder *x = c->decoder;
-    int local = 0;
-    for (int l = 0; l < c->n_layers; l++) local |= x->kinds[l].turn == TURN_LOCAL;
     if (x->score_cap > 0) return "a soft cap on scores";
     if (x->traits->sinks) return "sink logits";
     if (x->traits->qk_after) return "norms behind the rotation";
     if (x->n_states) return x->traits->others == OTHERS_ARE_CONV ? "layers of convolutions" : "delta nets";
-    if (local && !n->relative && !n->any_nope) return "layers with a RoPE of their own"; /* a shift moves their keys */
+    if (layers_turn_apart(c) && !n->relative && !n->any_nope) return "layers with a RoPE of their own";
     return n->relative && n->relative->chooses != ROPE_BY_POSITION ? "layers that are not LLaMA's" : NULL;
+}
+
+Config layer_view(const Config *c, int l) {
+    const Decoder *x = c->decoder;
+    Config own = *c;
+    if (l < 0) return own;
+    if (layer_is_local(x, l)) own.head_dim = own.value_dim = x->local_dim, own.n_kv_heads = x->local_kv;
+    if (layer_borrows(c, l) && x->wide_borrowers) own.d_ff *= 2;
+    return own;
 }
 
 /* ---- all of it ---- */
@@ -265,7 +277,7 @@ static void check(KeyReader *r, Config *c) {
     if (x->traits->local_rope && rope_check(&x->local, why, sizeof why)) key_complain(r, "rope of windows", why);
     if (x->traits->local_rope && x->local.scaling->choice)
         key_complain(r, "rope of windows", "changes with the length, which is not known here");
-    if (x->traits->local_rope && x->local.rotary_dim > c->head_dim)
+    if (x->traits->local_rope && x->local.rotary_dim > (x->local_dim ? x->local_dim : c->head_dim))
         key_complain(r, "rope of windows", "rotates more than a head has");
 }
 

@@ -82,7 +82,7 @@ static void open_groups(const Decoder *x, const float *z, const float *bias, uin
 
 /* Token t's experts by rank, and their shares: softmax over all experts, or over those chosen, where renormalised; or
  * by scores of their own, where a bias corrects these (NULL: none does), they are sigmoids, scaled, or in groups. */
-static void choose(Session *s, const float *bias, size_t t) {
+static void choose_by(Session *s, const float *bias, size_t t) {
     const Decoder *x = decoder(s);
     LayerScratch *w = s->scratch->more;
     size_t E = (size_t)x->n_experts, used = (size_t)x->n_used;
@@ -103,6 +103,16 @@ static void choose(Session *s, const float *bias, size_t t) {
     for (size_t e = 0; !x->renormalise && e < E; e++) sum += exp((double)z[e] - (double)z[chosen[0]]);
     for (size_t i = 0; x->renormalise && i < used; i++) sum += exp((double)z[chosen[i]] - (double)z[chosen[0]]);
     for (size_t i = 0; i < used; i++) share[i] = (float)(exp((double)z[chosen[i]] - (double)z[chosen[0]]) / sum);
+}
+
+/* The same, and what an expert's answer is multiplied by whoever asks. */
+static void choose(Session *s, const LayerMore *m, size_t t) {
+    const Decoder *x = decoder(s);
+    const LayerScratch *w = s->scratch->more;
+    size_t used = (size_t)x->n_used;
+    choose_by(s, m->correction, t);
+    float *share = w->shares + s->options.n_batch * (size_t)x->n_experts + t * used;
+    for (size_t i = 0; m->expert_scale && i < used; i++) share[i] *= m->expert_scale[w->chosen[t * used + i]];
 }
 
 /* Slots: all tokens of expert 0, in order, then all of expert 1. One thread's work. */
@@ -179,19 +189,53 @@ static float shared_share(const Session *s, const float *router, size_t t) {
     return router ? (float)(1 / (1 + exp(-z))) : 1;
 }
 
-/* branch = the shared expert's, by its sigmoid, and the chosen ones' by rank. */
-static void sum_up(Session *s, const Layer *y, size_t n) {
+/* out += the chosen ones' answers to token t, by rank. */
+static void add_chosen(const Session *s, float *out, size_t t) {
     const Decoder *x = decoder(s);
-    LayerScratch *w = s->scratch->more;
+    const LayerScratch *w = s->scratch->more;
     size_t d = (size_t)s->model->config.d_model, used = (size_t)x->n_used;
     const float *shares = w->shares + s->options.n_batch * (size_t)x->n_experts;
+    for (size_t k = 0; k < used; k++) {
+        const float *said = w->slot_out + w->slot[t * used + k] * d, by = shares[t * used + k];
+        for (size_t i = 0; i < d; i++) out[i] += by * said[i];
+    }
+}
+
+/* branch = the shared expert's, by its sigmoid, and the chosen ones'. */
+static void sum_up(Session *s, const Layer *y, size_t n) {
+    const Decoder *x = decoder(s);
+    size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
-        float *out = w->branch + t.at * d, own = x->d_shared ? shared_share(s, y->more->shared_router, t.at) : 0;
+        float *out = s->scratch->more->branch + t.at * d;
+        float own = x->d_shared ? shared_share(s, y->more->shared_router, t.at) : 0;
         for (size_t i = 0; i < d; i++) out[i] = x->d_shared ? own * out[i] : 0;
-        for (size_t k = 0; k < used; k++) {
-            const float *said = w->slot_out + w->slot[t.at * used + k] * d, by = shares[t.at * used + k];
-            for (size_t i = 0; i < d; i++) out[i] += by * said[i];
-        }
+        add_chosen(s, out, t.at);
+    }
+}
+
+/* xn = norm(x), times `by`. */
+static void norm_nowait(Session *s, const float *weight, float by, size_t n) {
+    const Config *c = &s->model->config;
+    size_t d = (size_t)c->d_model;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        float *xn = s->scratch->xn + t.at * d;
+        s->model->kernels->vec->rmsnorm(xn, s->scratch->x + t.at * d, weight, d, c->norm_eps);
+        for (size_t i = 0; by != 1 && i < d; i++) xn[i] *= by;
+    }
+}
+
+/* branch = norm(the shared expert's) + norm(the chosen ones'). xn has been read, and is room. */
+static void sum_up_normed(Session *s, const LayerMore *m, size_t n) {
+    const Config *c = &s->model->config;
+    const VectorKernels *vec = s->model->kernels->vec;
+    size_t d = (size_t)c->d_model;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
+        float *out = s->scratch->more->branch + t.at * d, *sum = s->scratch->xn + t.at * d;
+        memset(sum, 0, d * sizeof *sum);
+        add_chosen(s, sum, t.at);
+        vec->rmsnorm(sum, sum, m->expert_out, d, c->norm_eps);
+        vec->rmsnorm(out, out, m->shared_out, d, c->norm_eps);
+        for (size_t i = 0; i < d; i++) out[i] += sum[i];
     }
 }
 
@@ -202,10 +246,12 @@ void experts_ask(Session *s, int l, size_t n) {
     Scratch *c = s->scratch;
     LayerScratch *w = c->more;
     size_t d = (size_t)s->model->config.d_model, ff = (size_t)x->d_expert, slots = n * (size_t)x->n_used;
+    if (m->router_norm) norm_nowait(s, m->router_norm, 1 / sqrtf((float)d), n);
     Packed a = step_pack(s, c->xn, n, d, &m->router);
     step_linear_nowait(s, w->shares, &a, &m->router, m->router_b);
     team_wait(&c->team);
-    for (Share t = team_share(&c->team, n); t.at < t.end; t.at++) choose(s, m->correction, t.at);
+    for (Share t = team_share(&c->team, n); t.at < t.end; t.at++) choose(s, m, t.at);
+    if (m->expert_in) norm_nowait(s, m->expert_in, 1, n);
     team_wait(&c->team);
     if (team_member() == 0) sort_by_expert(s, n);
     team_wait(&c->team);
@@ -222,6 +268,7 @@ void experts_ask(Session *s, int l, size_t n) {
     bytes = pack(s, w->slot_gate, 0, slots, ff, m->downs);
     multiply_nowait(s, w->slot_out, m->downs, m->downs_b, bytes);
     team_wait(&c->team);
-    sum_up(s, y, n);
+    if (m->expert_out) sum_up_normed(s, m, n);
+    else sum_up(s, y, n);
     team_wait(&c->team);
 }

@@ -8,6 +8,7 @@
 #include "model/past.h"
 #include "model/roformer.h"
 #include "model/steps.h"
+#include "per_layer.h"
 #include "scratch.h"
 #include "tensors.h"
 
@@ -46,6 +47,12 @@ static void add_nowait(Session *s, const float *weight, const float *sum, const 
     }
 }
 
+static void scale_nowait(Session *s, float by, size_t n) {
+    size_t d = (size_t)s->model->config.d_model;
+    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
+        for (size_t i = t.at * d; i < (t.at + 1) * d; i++) s->scratch->x[i] *= by;
+}
+
 /* ---- attention ---- */
 
 float layers_score(const Decoder *x, int64_t pos) {
@@ -74,9 +81,8 @@ static void close_gates(Session *s, size_t n) {
         for (size_t i = t.at * width; i < (t.at + 1) * width; i++) w->att[i] /= 1 + expf(-w->more->gates[i]);
 }
 
-static void norm_head(const Session *s, float *x, const float *weight, size_t h) {
+static void norm_head(const Session *s, float *x, const float *weight, size_t h, size_t d) {
     const Config *c = &s->model->config;
-    size_t d = (size_t)c->head_dim;
     if (decoder(s)->traits->qk == QK_EACH)
         s->model->kernels->enc->layernorm(x, x, weight + h * d, s->scratch->more->zeroes, d, c->norm_eps);
     else s->model->kernels->vec->rmsnorm(x, x, weight, d, c->norm_eps);
@@ -110,6 +116,13 @@ static void clip(Session *s, size_t n) {
     team_wait(&w->team);
 }
 
+/* A key head's v, made of k where the layer has no matrix for it, normalised without weights. */
+static void norm_value(const Session *s, const Layer *y, size_t at, size_t d) {
+    float *v = s->scratch->v + at * d;
+    if (!y->wv.data) memcpy(v, s->scratch->k + at * d, d * sizeof *v);
+    s->model->kernels->vec->rmsnorm(v, v, s->scratch->more->ones, d, s->model->config.norm_eps);
+}
+
 /* q = R q, k = R k, head by head, by the layer's own angles, with norms before or behind. A layer without RoPE keeps
  * them as they are. */
 static void rotate_nowait(Session *s, int l, size_t n) {
@@ -119,18 +132,20 @@ static void rotate_nowait(Session *s, int l, size_t n) {
     const RopeConfig *rope = decoder(s)->kinds[l].turn == TURN_LOCAL ? &decoder(s)->local : &c->rope;
     Scratch *w = s->scratch;
     int turn = decoder(s)->kinds[l].turn;
-    size_t d = (size_t)c->head_dim, half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads,
-           kv = (size_t)c->n_kv_heads;
+    const int local = layer_is_local(decoder(s), l), keys = local ? decoder(s)->local_kv : c->n_kv_heads;
+    size_t d = (size_t)(local ? decoder(s)->local_dim : c->head_dim), half = (size_t)rope->rotary_dim / 2,
+           heads = (size_t)c->n_heads, kv = layer_borrows(c, l) ? 0 : (size_t)keys;
     const float *cos = turn == TURN_LOCAL ? w->more->cos : w->cos, *sin = turn == TURN_LOCAL ? w->more->sin : w->sin;
     int rotates = turn != TURN_NOT && !(s->rotates && turn == TURN_MAIN), by_head = traits->qk != QK_WHOLE;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {
         size_t t = i.at / (heads + kv), h = i.at % (heads + kv);
         float *x = h < heads ? w->q + (t * heads + h) * d : w->k + (t * kv + h - heads) * d;
         const float *weight = !by_head ? NULL : h < heads ? y->q_norm : y->k_norm;
-        if (weight && !traits->qk_after) norm_head(s, x, weight, h < heads ? h : h - heads);
+        if (traits->value_norm && h >= heads) norm_value(s, y, t * kv + h - heads, d);
+        if (weight && !traits->qk_after) norm_head(s, x, weight, h < heads ? h : h - heads, d);
         if (rotates)
             s->model->kernels->vec->rotate(x, cos + t * half, sin + t * half, rope->rotary_dim, rope->pairing);
-        if (weight && traits->qk_after) norm_head(s, x, weight, h < heads ? h : h - heads);
+        if (weight && traits->qk_after) norm_head(s, x, weight, h < heads ? h : h - heads, d);
     }
 }
 
@@ -142,8 +157,8 @@ static void attend_heads(Session *s, int l, size_t n) {
     int gated = decoder(s)->traits->gated_output;
     Packed a = step_pack(s, w->xn, n, (size_t)c->d_model, &y->wq);
     step_linear_nowait(s, gated ? w->more->gated : w->q, &a, &y->wq, y->bq);
-    step_linear_nowait(s, w->k, &a, &y->wk, y->bk);
-    step_linear_nowait(s, w->v, &a, &y->wv, y->bv);
+    if (y->wk.data) step_linear_nowait(s, w->k, &a, &y->wk, y->bk);
+    if (y->wv.data) step_linear_nowait(s, w->v, &a, &y->wv, y->bv);
     team_wait(&w->team);
     if (gated) part_gates(s, n);
     if (decoder(s)->traits->qk == QK_WHOLE) norm_whole(s, y, n);
@@ -191,9 +206,10 @@ void layers_activate(const Session *s, float *gate, const float *up, size_t n) {
     }
 }
 
-/* branch = Wdown (act(Wgate xn) * Wup xn), of a width of ff. */
-static void feed_forward(Session *s, const Layer *y, size_t n, size_t ff) {
+/* branch = Wdown (act(Wgate xn) * Wup xn). */
+static void feed_forward(Session *s, const Layer *y, size_t n) {
     Scratch *w = s->scratch;
+    size_t ff = y->w_up.rows;
     Packed a = step_pack(s, w->xn, n, (size_t)s->model->config.d_model, &y->w_up);
     if (y->w_gate.data) step_linear_nowait(s, w->gate, &a, &y->w_gate, y->b_gate);
     step_linear_nowait(s, w->up, &a, &y->w_up, y->b_up);
@@ -208,12 +224,8 @@ static void feed_forward(Session *s, const Layer *y, size_t n, size_t ff) {
 static void network(Session *s, int l, size_t n) {
     const Decoder *x = decoder(s);
     const Layer *y = &s->model->layers[l];
-    if (!x->kinds[l].experts) {
-        feed_forward(s, y, n, (size_t)s->model->config.d_ff);
-        return;
-    }
-    if (x->d_shared) feed_forward(s, y, n, (size_t)x->d_shared);
-    experts_ask(s, l, n);
+    if (!x->kinds[l].experts || x->d_shared) feed_forward(s, y, n);
+    if (x->kinds[l].experts) experts_ask(s, l, n);
 }
 
 /* ---- the pass ---- */
@@ -290,6 +302,9 @@ static void layer(Session *s, int l, size_t n) {
     if (x->parallel == IN_TURN) take_in_nowait(s, sums ? NULL : y->ffn_norm, more->ffn_norm_b, n);
     network(s, l, n);
     add_nowait(s, more->ffn_out, sums ? y->ffn_norm : NULL, more->ffn_norm_b, n);
+    if (x->per_layer) per_layer_branch(s, l, n);
+    if (x->per_layer) add_nowait(s, more->per_layer_after, NULL, NULL, n);
+    if (more->out_scale) scale_nowait(s, *more->out_scale, n);
 }
 
 /* Layer l, or for -1 the embeddings; behind the last one xn = norm(x), which an encoder's x becomes, too. */
@@ -298,6 +313,7 @@ static void step(Session *s, int l, size_t n) {
     Scratch *w = s->scratch;
     size_t d = (size_t)m->config.d_model;
     for (Share t = team_share(&w->team, l < 0 ? n : 0); t.at < t.end; t.at++) embed_nowait(s, t.at);
+    if (l < 0 && m->config.decoder->per_layer) per_layer_embed(s, n);
     if (l >= 0) layer(s, l, n);
     if (l + 1 < m->config.n_layers) return;
     take_in_nowait(s, m->final_norm, m->config.decoder->final_norm_b, n);

@@ -65,6 +65,8 @@ typedef struct LayerTraits {
     enum { OTHERS_SEE_ALL, OTHERS_HAVE_WINDOW, OTHERS_ARE_DELTA, OTHERS_ARE_CONV } others; /* .. do what this says */
     uint8_t alike;            /* .. in all layers: its class in transformers does not ask layer_types */
     uint8_t local_rope;       /* layers with a window are rotated by angles of their own */
+    uint8_t value_norm;       /* v is normalised by head, without weights; where no matrix makes it, it is k so far */
+    uint8_t expert_norms;     /* experts and what all tokens ask have norms of their own, on both sides (experts.h) */
     uint8_t nope_on_full;     /* where others have a window, those that see all are not rotated */
     uint8_t temperature;      /* scores grow with the logarithm of the position */
     const KeyField *keys[LAYER_KEYS]; /* of a Decoder's fields (config.h); NULL ends them */
@@ -97,6 +99,12 @@ typedef struct Decoder {
     int sigmoid;                       /* HF scoring_func: scores are sigmoids */
     int n_groups, groups_used;         /* HF n_group, topk_group: experts are chosen in the best groups alone; 0: all */
     int group_best;                    /* a group is as good as its best experts' scores together, so many of them */
+    int local_dim, local_kv;           /* head_dim and n_kv_heads of layers with a window, where the others' are HF
+                                          global_head_dim, num_global_key_value_heads; 0: all are alike */
+    int n_borrowers;                   /* HF num_kv_shared_layers: so many, the last, attend to what an earlier kept */
+    int wide_borrowers;                /* HF use_double_wide_mlp: they have twice the d_ff */
+    int k_is_v;                        /* HF attention_k_eq_v: layers that see all have no matrix for v; -1: unsaid */
+    int per_layer;                     /* HF hidden_size_per_layer_input: per_layer.h; 0: none */
     int q_rank, kv_rank;               /* HF q_lora_rank (0: q is of xn), kv_lora_rank: latent.h's short vectors */
     int nope_dim, v_dim;               /* HF qk_nope_head_dim, v_head_dim: of a head */
     float latent_eps;                  /* of their norms */
@@ -106,15 +114,19 @@ typedef struct Decoder {
     int adapter;                       /* LoRA: number of the one that is taken; -1: none. What it adds times .. */
     float adapter_scale;               /* .. HF lora_alpha / lora_rank */
     int tiled;                         /* value head h belongs to key head h % key_heads, not h / (their ratio) */
-    int n_softmax, n_states;           /* layers that attend, and those that keep a state instead */
+    int n_softmax, n_local, n_states;  /* layers that keep keys and values, those of local_dim, those with a state */
     const float *final_norm_b;         /* [d_model]: LayerNorm's */
     const float *head_b;               /* [vocab_size]: lm_head's */
+    Matrix per_layer_rows;             /* [vocab_size, n_layers * per_layer] */
+    Matrix per_layer_proj;             /* [n_layers * per_layer, d_model] */
+    const float *per_layer_norm;       /* [per_layer] */
     LayerKind kinds[];                 /* [n_layers] */
 } Decoder;
 
 /* A layer's beside Layer's, whose w_gate, w_up and w_down are the shared expert's where kinds says experts. */
 typedef struct LayerMore {
-    int past;                                          /* its number among the layers of its mixer */
+    int past;                                          /* where its past is: a number among those of its mixer and
+                                                          shape, which a borrower has of the one it borrows from */
     const float *attn_norm_b, *ffn_norm_b;             /* [d_model]: LayerNorm's */
     const float *attn_out, *ffn_out;                   /* [d_model]: norms of what a branch gives */
     const float *sinks;                                /* [n_heads] */
@@ -126,6 +138,10 @@ typedef struct LayerMore {
     Matrix *gates, *ups, *downs;                       /* [n_experts] of [d_expert, d_model] x 2, [d_model, d_expert] */
     const float *gates_b, *ups_b, *downs_b;            /* [n_experts, d_expert] x 2, [n_experts, d_model] */
     const float *shared_router;                        /* [d_model] */
+    const float *router_norm, *expert_scale;           /* [d_model], [n_experts]: expert_norms */
+    const float *expert_in, *expert_out, *shared_out;  /* [d_model]: norms */
+    Matrix per_layer_gate, per_layer_out;              /* [per_layer, d_model], [d_model, per_layer] */
+    const float *per_layer_after, *out_scale;          /* [d_model]; [1]: the layer's x is times this, or NULL */
     Matrix mix, z, beta, alpha;                        /* [.., d_model]: channels, all values, value_heads x 2; of a
                                                           convolution x, its gates behind and in front: d_model each */
     const float *conv, *decay, *dt, *delta_norm;       /* [channels, conv], [value_heads] x 2, [value_dim] */
@@ -133,12 +149,20 @@ typedef struct LayerMore {
 
 extern const Family family_layers; /* forward.c */
 
+/* 1 where layer l attends to the past of an earlier one of its kind. */
+static inline int layer_borrows(const Config *c, int l) { return l >= c->n_layers - c->decoder->n_borrowers; }
+/* 1 where its heads are of local_dim. */
+static inline int layer_is_local(const Decoder *x, int l) { return x->local_dim && x->kinds[l].turn == TURN_LOCAL; }
+/* The settings as layer l sees them: its own head_dim, value_dim, n_kv_heads and d_ff. l may be -1. */
+Config layer_view(const Config *c, int l);
+
 /* What a file means that names no activation. */
 static inline Activation layers_usual_activation(const LayerTraits *t) {
     if (t->gelu) return t->gelu == 1 ? ACTIVATION_GELU_TANH : ACTIVATION_GELU;
     return t->gate == GATE_NONE ? ACTIVATION_RELU2 : ACTIVATION_SILU;
 }
 
+int layers_turn_apart(const Config *c); /* 1 where some layers have a RoPE of their own */
 /* What keeps a method that rewrites distances, or moves keys, from such a model: a noun; NULL: nothing. */
 const char *layers_unstretched(const Config *c, const struct RopeNumbers *n);
 

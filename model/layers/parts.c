@@ -10,9 +10,16 @@
 #define OF(field) IN_MODEL, offsetof(Model, field)
 #define EACH(field) IN_LAYER, offsetof(Layer, field)
 #define MORE(field) IN_MORE, offsetof(LayerMore, field)
+#define OF_DECODER(field) IN_DECODER, offsetof(Decoder, field)
 #define AROUND(field) IN_ENCODER, offsetof(Encoder, field)
 const LayerPart layer_parts[] = {
     {"token_embd.weight", "model.embed_tokens.weight", 'V', 'D', PART_ALWAYS, OF(tok_emb), 0},
+    {"per_layer_token_embd.weight", "model.embed_tokens_per_layer.weight", 'V', 'P', PART_PER_LAYER,
+     OF_DECODER(per_layer_rows), 0},
+    {"per_layer_model_proj.weight", "model.per_layer_model_projection.weight", 'P', 'D', PART_PER_LAYER,
+     OF_DECODER(per_layer_proj), 0},
+    {"per_layer_proj_norm.weight", "model.per_layer_projection_norm.weight", 'p', 0, PART_PER_LAYER,
+     OF_DECODER(per_layer_norm), FORM_NORM},
     {"token_types.weight", "embeddings.token_type_embeddings.weight", 'Y', 'D', PART_TYPES, AROUND(types), 0},
     {"token_embd_norm.weight", "embeddings.LayerNorm.weight", 'D', 0, PART_EMBED_NORM, AROUND(emb_norm), 0},
     {"token_embd_norm.bias", "embeddings.LayerNorm.bias", 'D', 0, PART_EMBED_NORM_BIAS, AROUND(emb_norm_b), 0},
@@ -22,10 +29,10 @@ const LayerPart layer_parts[] = {
     {"attn_q.bias", "self_attn.q_proj.bias", 'G', 0, PART_QKV_BIAS, EACH(bq), FORM_Q},
     {"attn_k.weight", "self_attn.k_proj.weight", 'K', 'D', PART_KV, EACH(wk), FORM_K},
     {"attn_k.bias", "self_attn.k_proj.bias", 'K', 0, PART_QKV_BIAS, EACH(bk), FORM_K},
-    {"attn_v.weight", "self_attn.v_proj.weight", 'W', 'D', PART_KV, EACH(wv), FORM_V},
+    {"attn_v.weight", "self_attn.v_proj.weight", 'W', 'D', PART_V, EACH(wv), FORM_V},
     {"attn_v.bias", "self_attn.v_proj.bias", 'W', 0, PART_QKV_BIAS, EACH(bv), FORM_V},
     {"attn_q_norm.weight", "self_attn.q_norm.weight", 'q', 0, PART_QK_NORM, EACH(q_norm), FORM_NORM},
-    {"attn_k_norm.weight", "self_attn.k_norm.weight", 'k', 0, PART_QK_NORM, EACH(k_norm), FORM_NORM},
+    {"attn_k_norm.weight", "self_attn.k_norm.weight", 'k', 0, PART_K_NORM, EACH(k_norm), FORM_NORM},
     {"attn_q_a.weight", "self_attn.q_a_proj.weight", 'a', 'D', PART_LATENT_Q, MORE(q_a), 0},
     {"attn_q_a_norm.weight", "self_attn.q_a_layernorm.weight", 'a', 0, PART_LATENT_Q, MORE(q_a_norm), 0},
     {"attn_q_b.weight", "self_attn.q_b_proj.weight", 'G', 'a', PART_LATENT_Q, EACH(wq), 0},
@@ -65,6 +72,14 @@ const LayerPart layer_parts[] = {
     {"ffn_down_exps.weight", "mlp.experts.@.down_proj.weight", 'D', 'X', PART_EXPERTS, MORE(downs), FORM_DOWNS},
     {"ffn_down_exps.bias", "mlp.experts.@.down_proj.bias", 'y', 0, PART_EXPERT_BIAS, MORE(downs_b), FORM_DOWNS},
     {"ffn_gate_inp_shexp.weight", "mlp.shared_expert_gate.weight", 'D', 0, PART_SHARED_ROUTER, MORE(shared_router), 0},
+    {"ffn_gate_inp.scale", "mlp.gate.scale", 'D', 0, PART_EXPERT_NORMS, MORE(router_norm), 0},
+    {"ffn_down_exps.scale", "mlp.gate.per_expert_scale", 'E', 0, PART_EXPERT_NORMS, MORE(expert_scale), 0},
+    {"pre_ffw_norm_2.weight", "pre_feedforward_layernorm_2.weight", 'D', 0, PART_EXPERT_NORMS, MORE(expert_in),
+     FORM_NORM},
+    {"post_ffw_norm_2.weight", "post_feedforward_layernorm_2.weight", 'D', 0, PART_EXPERT_NORMS, MORE(expert_out),
+     FORM_NORM},
+    {"post_ffw_norm_1.weight", "post_feedforward_layernorm_1.weight", 'D', 0, PART_EXPERT_NORMS, MORE(shared_out),
+     FORM_NORM},
     {"ffn_gate_shexp.weight", "mlp.shared_expert.gate_proj.weight", 'S', 'D', PART_SHARED, EACH(w_gate),
      FORM_SHARED_GATE},
     {"ffn_up_shexp.weight", "mlp.shared_expert.up_proj.weight", 'S', 'D', PART_SHARED, EACH(w_up), FORM_SHARED_UP},
@@ -76,16 +91,20 @@ const LayerPart layer_parts[] = {
     {"ffn_down.weight", "mlp.down_proj.weight", 'D', 'F', PART_DENSE, EACH(w_down), 0},
     {"ffn_down.bias", "mlp.down_proj.bias", 'D', 0, PART_DENSE_BIAS, EACH(b_down), 0},
     {"post_ffw_norm.weight", "post_feedforward_layernorm.weight", 'D', 0, PART_NORM_OUT, MORE(ffn_out), FORM_NORM},
+    {"inp_gate.weight", "per_layer_input_gate.weight", 'p', 'D', PART_PER_LAYER, MORE(per_layer_gate), 0},
+    {"proj.weight", "per_layer_projection.weight", 'D', 'p', PART_PER_LAYER, MORE(per_layer_out), 0},
+    {"post_norm.weight", "post_per_layer_input_norm.weight", 'D', 0, PART_PER_LAYER, MORE(per_layer_after), FORM_NORM},
+    {"layer_output_scale.weight", "layer_scalar", '1', 0, PART_OUT_SCALE, MORE(out_scale), 0},
     {"layer_output_norm.weight", "post_mlp_layernorm.weight", 'D', 0, PART_SUM_NORM, EACH(ffn_norm), 0},
     {"layer_output_norm.bias", "post_mlp_layernorm.bias", 'D', 0, PART_SUM_NORM, MORE(ffn_norm_b), 0},
     {"output_norm.weight", "model.norm.weight", 'D', 0, PART_FINAL_NORM, OF(final_norm), FORM_NORM},
-    {"output_norm.bias", "model.norm.bias", 'D', 0, PART_FINAL_BIAS, IN_DECODER, offsetof(Decoder, final_norm_b), 0},
+    {"output_norm.bias", "model.norm.bias", 'D', 0, PART_FINAL_BIAS, OF_DECODER(final_norm_b), 0},
     {"mlm.dense.weight", "head.dense.weight", 'D', 'D', PART_WORDS, AROUND(mlm_dense), 0},
     {"mlm.dense.bias", "head.dense.bias", 'D', 0, PART_WORDS, AROUND(mlm_dense_b), 0},
     {"mlm.norm.weight", "head.norm.weight", 'D', 0, PART_WORDS, AROUND(mlm_norm), 0},
     {"mlm.norm.bias", "head.norm.bias", 'D', 0, PART_WORDS, AROUND(mlm_norm_b), 0},
     {"output.weight", "lm_head.weight", 'V', 'D', PART_HEAD, OF(lm_head), 0},
-    {"output.bias", "lm_head.bias", 'V', 0, PART_HEAD_BIAS, IN_DECODER, offsetof(Decoder, head_b), 0},
+    {"output.bias", "lm_head.bias", 'V', 0, PART_HEAD_BIAS, OF_DECODER(head_b), 0},
     {"mlm.bias", "lm_head.bias", 'V', 0, PART_WORDS, AROUND(mlm_bias), 0},
     {"pooler.weight", "pooler.dense.weight", 'D', 'D', PART_POOLER, AROUND(pooler), 0},
     {"pooler.bias", "pooler.dense.bias", 'D', 0, PART_POOLER, AROUND(pooler_b), 0},
@@ -122,6 +141,9 @@ size_t layer_size(const Config *c, char letter) {
     case 'c': return (size_t)x->kv_rank;
     case 'n': return (size_t)x->nope_dim;
     case 'v': return (size_t)x->v_dim;
+    case 'p': return (size_t)x->per_layer;
+    case 'P': return (size_t)x->per_layer * (size_t)c->n_layers;
+    case '1': return 1;
     case 'q': return qk == QK_HEAD ? head : q;
     case 'k': return qk == QK_HEAD ? head : k;
     case 'h': return heads;
@@ -161,11 +183,20 @@ static int around_has(const Config *c, const LayerPart *p) {
     }
 }
 
-/* Of layers that attend: matrices for q, k and v, or latent.h's. */
-static int attending_has(const Decoder *x, LayerPartWhen when) {
+/* Of layers that attend: matrices for q, k and v, or latent.h's; k and v of those alone that keep them. */
+static int attending_has(const Config *c, LayerPartWhen when, int l) {
+    const Decoder *x = c->decoder;
     switch (when) {
+    case PART_SOFTMAX: return 1;
+    case PART_QKV_BIAS: return c->qkv_bias;
+    case PART_O_BIAS: return c->o_bias;
+    case PART_QK_NORM: return x->traits->qk ? c->qk_norm : 0;
     case PART_Q: return x->q_rank == 0;
-    case PART_KV: return x->traits->latent == LATENT_NOT;
+    case PART_K_NORM: return x->traits->qk && !layer_borrows(c, l) ? c->qk_norm : 0;
+    case PART_KV: return x->traits->latent == LATENT_NOT && !layer_borrows(c, l);
+    case PART_V:
+        if (x->traits->latent || layer_borrows(c, l)) return 0;
+        return x->k_is_v < 0 ? -1 : !x->k_is_v || c->windowed[l];
     case PART_LATENT: return x->traits->latent != LATENT_NOT;
     default: return x->q_rank > 0;
     }
@@ -186,12 +217,13 @@ int layer_has(const Config *c, const LayerPart *p, int l) {
     case PART_SUM_NORM: return t->norm_sum;
     case PART_NORM_IN: return t->norm_in && !(t->first_bare && l == 0) ? norm : 0;
     case PART_NORM_IN_BIAS: return t->norm_in && t->layernorm && !(t->first_bare && l == 0) ? -1 : 0;
-    case PART_SOFTMAX: return softmax;
-    case PART_Q: case PART_KV: case PART_LATENT: case PART_LATENT_Q: return softmax && attending_has(x, p->when);
-    case PART_QKV_BIAS: return softmax ? c->qkv_bias : 0;
-    case PART_QK_NORM: return softmax && t->qk ? c->qk_norm : 0;
+    case PART_SOFTMAX: case PART_Q: case PART_KV: case PART_V: case PART_QKV_BIAS: case PART_QK_NORM: case PART_K_NORM:
+    case PART_LATENT: case PART_LATENT_Q: case PART_O_BIAS:
+        return softmax ? attending_has(c, p->when, l) : 0;
+    case PART_PER_LAYER: return x->per_layer > 0;
+    case PART_OUT_SCALE: return t->value_norm ? -1 : 0;
+    case PART_EXPERT_NORMS: return !dense && t->expert_norms;
     case PART_SINKS: return t->sinks;
-    case PART_O_BIAS: return softmax ? c->o_bias : 0;
     case PART_DELTA: return kind && kind->mixer == MIXER_DELTA;
     case PART_CONV: return kind && kind->mixer == MIXER_CONV;
     case PART_NORM_OUT: return t->norm_out;

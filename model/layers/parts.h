@@ -11,7 +11,8 @@ typedef enum {
     PART_FFN_NORM_BIAS, PART_EXPERTS, PART_EXPERT_BIAS, PART_SHARED, PART_GATE, PART_GATE_BIAS, PART_DENSE,
     PART_DENSE_BIAS, PART_FINAL_NORM, PART_SUM_NORM, PART_TYPES, PART_EMBED_NORM, PART_EMBED_NORM_BIAS, PART_WORDS,
     PART_POOLER, PART_CLASSIFIER, PART_LABELS, PART_CORRECTION, PART_SHARED_ROUTER, PART_Q,
-    PART_KV, PART_LATENT, PART_LATENT_Q,
+    PART_KV, PART_V, PART_K_NORM, PART_LATENT, PART_LATENT_Q, PART_EXPERT_NORMS, PART_PER_LAYER,
+    PART_OUT_SCALE,
 } LayerPartWhen;
 
 /* How files store it, where that is more than a tensor of this shape. */
@@ -34,9 +35,9 @@ typedef enum {
 /* A tensor, as DecoderTensor (family.h); a layer's names stand behind "blk.N." and "model.layers.N.", and '@' in
  * Hugging Face's is an expert's or a head's number. Letters of sizes
  * beside family.h's: G rows of q with gates, O what o_proj meets, q, k what norms of q and k have, h n_heads, E
- * n_experts, X d_expert, x and y the experts' d_expert and d_model together, S d_shared; of latent attention a q_rank,
- * c kv_rank, n nope_dim, v v_dim; of the delta net C channels, Z all values, N value heads, I a value head, T conv; of
- * encoders Y n_types, L n_labels. */
+ * n_experts, X d_expert, x and y the experts' d_expert and d_model together, S d_shared, p per_layer, P that of all
+ * layers, 1 one; of latent attention a q_rank, c kv_rank, n nope_dim, v v_dim; of the delta net C channels, Z all
+ * values, N value heads, I a value head, T conv; of encoders Y n_types, L n_labels. */
 typedef struct {
     const char *gguf, *hf;
     char rows, cols;
@@ -55,7 +56,7 @@ static inline int layer_part_is_bare(const Decoder *x, const LayerPart *p) {
 }
 /* What files call it, behind a layer's own beginning: the architecture's name for it, or the usual one; or NULL. */
 const char *layer_part_name(const Decoder *x, const LayerPart *p, int hf);
-size_t layer_size(const Config *c, char letter);
+size_t layer_size(const Config *c, char letter); /* c: layer_view's, where the letter is of a layer */
 /* How many matrices the part is a list of, experts' or heads'; 0: it is one, or a vector. */
 size_t layer_part_list(const Config *c, const LayerPart *p);
 /* 1 where layer l (-1: the model) must have it, 0 not, -1: where the file has it. */

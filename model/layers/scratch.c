@@ -24,6 +24,23 @@ static void carve_latent(Carver *k, const Session *s, LayerScratch *made) {
     made->head_packed = scratch_carve(k, B * heads, packed_bytes(s->model, narrow));
 }
 
+/* packed: bytes of a token for one of their matrices. */
+static void carve_experts(Carver *k, const Session *s, size_t packed, LayerScratch *made) {
+    const Decoder *x = s->model->config.decoder;
+    const uint64_t B = s->options.n_batch, F = sizeof(float), E = (size_t)x->n_experts;
+    const uint64_t used = E ? (size_t)x->n_used : 0, S = B * used, d = (size_t)s->model->config.d_model,
+                   ff = (size_t)x->d_expert;
+    made->shares = scratch_carve(k, B * (E + used), F);
+    made->chosen = scratch_carve(k, S, sizeof *made->chosen);
+    made->slot = scratch_carve(k, S, sizeof *made->slot);
+    made->token = scratch_carve(k, S, sizeof *made->token);
+    made->first = scratch_carve(k, E + 1, sizeof *made->first);
+    made->slot_gate = scratch_carve(k, S * ff, F);
+    made->slot_up = scratch_carve(k, S * ff, F);
+    made->slot_out = scratch_carve(k, S * d, F);
+    made->slot_packed = scratch_carve(k, S * packed, used > 0);
+}
+
 /* Expert and delta net, or convolution, of the widest: what their matrices meet. */
 size_t layers_carve(Carver *k, Session *s) {
     const Model *m = s->model;
@@ -31,9 +48,9 @@ size_t layers_carve(Carver *k, Session *s) {
     const Decoder *x = c->decoder;
     uint64_t B = s->options.n_batch, F = sizeof(float), d = (size_t)c->d_model,
            q = (size_t)c->n_heads * (size_t)c->head_dim, gated = x->traits->gated_output ? q : 0,
-           half = (size_t)x->local.rotary_dim / 2, E = (size_t)x->n_experts,
-           used = E ? (size_t)x->n_used : 0, S = B * used, ff = (size_t)x->d_expert, values = layer_size(c, 'Z'),
-           channels = x->n_states ? layer_size(c, 'C') : 0, packed = packed_bytes(m, larger(d, ff));
+           half = (size_t)x->local.rotary_dim / 2, values = layer_size(c, 'Z'),
+           channels = x->n_states ? layer_size(c, 'C') : 0;
+    const size_t packed = packed_bytes(m, larger((size_t)c->d_model, (size_t)x->d_expert));
     LayerScratch *w = scratch_carve(k, 1, sizeof *w), made = {0};
     if (x->traits->latent) carve_latent(k, s, &made);
     made.branch = scratch_carve(k, B * d, F);
@@ -43,15 +60,10 @@ size_t layers_carve(Carver *k, Session *s) {
     made.sin = scratch_carve(k, B * half, F);
     made.mean = scratch_carve(k, m->encoder ? d : 0, sizeof *made.mean);
     made.zeroes = scratch_carve(k, m->encoder ? larger(d, (size_t)c->head_dim) : (size_t)c->head_dim, F);
-    made.shares = scratch_carve(k, B * (E + used), F);
-    made.chosen = scratch_carve(k, S, sizeof *made.chosen);
-    made.slot = scratch_carve(k, S, sizeof *made.slot);
-    made.token = scratch_carve(k, S, sizeof *made.token);
-    made.first = scratch_carve(k, E + 1, sizeof *made.first);
-    made.slot_gate = scratch_carve(k, S * ff, F);
-    made.slot_up = scratch_carve(k, S * ff, F);
-    made.slot_out = scratch_carve(k, S * d, F);
-    made.slot_packed = scratch_carve(k, S * packed, used > 0);
+    made.ones = scratch_carve(k, x->traits->value_norm ? (size_t)c->head_dim : 0, F);
+    made.per_layer = scratch_carve(k, B * layer_size(c, 'P'), F);
+    made.per_layer_row = scratch_carve(k, B * layer_size(c, 'P'), F);
+    carve_experts(k, s, packed, &made);
     made.mix = scratch_carve(k, B * channels, F);
     made.mixed = scratch_carve(k, B * channels, F);
     made.z = scratch_carve(k, x->n_states ? B * values : 0, F);
@@ -59,9 +71,10 @@ size_t layers_carve(Carver *k, Session *s) {
     made.alpha = scratch_carve(k, x->n_states ? B * (size_t)x->value_heads : 0, F);
     if (w) {
         if (half) rope_init(&made.local, &x->local, 1);
+        for (int i = 0; x->traits->value_norm && i < c->head_dim; i++) made.ones[i] = 1;
         *w = made;
         s->scratch->more = w;
     }
     size_t heads_or_rank = larger((size_t)c->n_heads * (size_t)x->v_dim, (size_t)x->q_rank);
-    return larger(larger(x->n_states ? values : 0, heads_or_rank), larger((size_t)x->d_shared, (size_t)c->d_ff));
+    return larger(larger(x->n_states ? values : 0, heads_or_rank), larger((size_t)x->per_layer, (size_t)c->ff_rows));
 }

@@ -11,12 +11,13 @@ typedef struct LayerScratch {
     float *gated, *gates;  /* [B, 2 q], [B, q]: q with gates, and the gates; q = n_heads * head_dim */
     float *cos, *sin;      /* [B, local.rotary_dim / 2] */
     double *mean;          /* [d_model]: an encoder's classifier's */
-    float *zeroes;         /* [head_dim, an encoder's d_model]: the bias of a norm that has none */
+    float *zeroes, *ones;  /* [head_dim, an encoder's d_model], [head_dim]: bias, weights of a norm that has none */
     Rope local;
     /* latent.c */
     float *low, *low_q;    /* [B, head_dim], [B, q_rank]: keys' short vector and what turns; queries' */
     float *own_q, *values; /* [B, n_heads, nope_dim + rotary_dim], [B, n_heads, v_dim] */
     uint8_t *head_packed;  /* [B, n_heads, packed nope_dim or kv_rank] */
+    float *per_layer, *per_layer_row; /* [B, n_layers, per_layer] x 2: per_layer.c */
     /* experts.c */
     float *shares;         /* [B, n_experts]: the router's; then [B, n_used] the chosen ones' */
     int *chosen;           /* [B, n_used]: experts, the largest share first */

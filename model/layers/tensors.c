@@ -18,6 +18,7 @@
 typedef struct {
     Loader *ld;
     const LayerPart *part;
+    const Config *c;        /* layer_view's */
     int l;                  /* the layer, or -1 */
     char name[TENSOR_NAME]; /* the last one looked for */
 } Place;
@@ -25,7 +26,7 @@ typedef struct {
 static const char original[] = ".parametrizations.weight.original"; /* jina-embeddings-v3's, LoRA beside it */
 
 static int is_hf(const Place *p) { return p->ld->m->weights.format == FORMAT_HF; }
-static const Config *config(const Place *p) { return &p->ld->m->config; }
+static const Config *config(const Place *p) { return p->c; }
 
 /* The weights that adapters are added to have a name of their own. */
 static const Tensor *adapted(const Place *p) {
@@ -176,6 +177,12 @@ static int fuses_heads(const Place *p) {
     return fused == FUSED_HEADS || (fused == FUSED_HEADS_IN_HF && is_hf(p));
 }
 
+/* q, k and v are tensors of their own, though one of them may be missing. */
+static int stand_apart(Place *p) {
+    return named(p, "attn_q.weight", "self_attn.q_proj.weight", -1) ||
+           named(p, "attn_k.weight", "self_attn.k_proj.weight", -1);
+}
+
 /* Where it is no tensor of its own: its place in another. */
 static Matrix elsewhere(Place *p, size_t rows) {
     const Config *c = config(p);
@@ -184,7 +191,7 @@ static Matrix elsewhere(Place *p, size_t rows) {
     const Tensor *fused, *reversed;
     switch (p->part->form) {
     case FORM_Q: case FORM_K: case FORM_V:
-        if (c->decoder->traits->latent) break;
+        if (c->decoder->traits->latent || stand_apart(p)) break;
         fused = named(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", -1);
         if (fuses_heads(p))
             return gathered(p, fused, rows, qkv[0] + qkv[1] + qkv[2], (size_t)c->d_model, row_of_head);
@@ -408,16 +415,16 @@ static const float *alike(Place *p, size_t n, float value) {
 static void take(Place *p) {
     Model *m = p->ld->m;
     const LayerPart *part = p->part;
-    size_t rows = layer_size(&m->config, part->rows), cols = part->cols ? layer_size(&m->config, part->cols) : 0;
-    int has = layer_has(&m->config, part, p->l), there = has > 0 || (has < 0 && is_there(p));
+    size_t rows = layer_size(p->c, part->rows), cols = part->cols ? layer_size(p->c, part->cols) : 0;
+    int has = layer_has(p->c, part, p->l), there = has > 0 || (has < 0 && is_there(p));
     int bare = layer_part_is_bare(m->config.decoder, part);
-    if (!there && (has == 0 || !(bare || is_norm_bias(&m->config, part)))) return;
+    if (!there && (has == 0 || !(bare || is_norm_bias(p->c, part)))) return;
     void *to = layer_place(m, part, p->l); /* layer -1 has no place for what layers have */
     if (!there) *(const float **)to = alike(p, rows, bare ? 1 : 0);
     else if (part->form == FORM_CONV) *(const float **)to = vector(p, rows * cols);
     else if (!cols) *(const float **)to = vector(p, rows);
     else if (part->form == FORM_K_B || part->form == FORM_V_B) *(Matrix **)to = heads(p, rows, cols);
-    else if (layer_part_list(&m->config, part)) *(Matrix **)to = experts(p, rows, cols);
+    else if (layer_part_list(p->c, part)) *(Matrix **)to = experts(p, rows, cols);
     else *(Matrix *)to = matrix(p, rows, cols);
 }
 
@@ -430,25 +437,53 @@ static void settle_heads(Model *m, int own) {
     m->config.roformer.head_width = e->mlm_dense.data ? m->config.d_model : 0;
 }
 
+/* Each layer's past is the next one of its mixer and shape, or the last one's of its kind where it borrows. */
+static void place_pasts(Model *m) {
+    const Config *c = &m->config;
+    int of_mixer[3] = {0}, last[2] = {0};
+    for (int l = 0; l < c->n_layers; l++) {
+        const LayerKind *kind = &c->decoder->kinds[l];
+        const int local = kind->turn == TURN_LOCAL;
+        int *next = &of_mixer[kind->mixer != MIXER_SOFTMAX ? 2 : layer_is_local(c->decoder, l)];
+        m->layers[l].more->past = layer_borrows(c, l) ? last[local] : (*next)++;
+        last[local] = m->layers[l].more->past;
+    }
+    c->decoder->n_softmax = of_mixer[0], c->decoder->n_local = of_mixer[1];
+}
+
 void layers_load(Loader *ld) {
     Model *m = ld->m;
-    int layers = m->config.n_layers, of_mixer[2] = {0}, encoder = m->config.mask != MASK_CAUSAL;
+    int layers = m->config.n_layers, encoder = m->config.mask != MASK_CAUSAL;
     LayerMore *more = weights_own(&m->weights, calloc((size_t)layers, sizeof *more), free);
     if (encoder) m->encoder = weights_own(&m->weights, calloc(1, sizeof *m->encoder), free);
     if (!more || (encoder && !m->encoder)) {
         load_out_of_memory(ld);
         return;
     }
-    for (int l = 0; l < layers; l++) {
-        m->layers[l].more = &more[l];
-        more[l].past = of_mixer[m->config.decoder->kinds[l].mixer != MIXER_SOFTMAX]++;
-    }
-    for (int l = -1; l < layers; l++)
+    for (int l = 0; l < layers; l++) m->layers[l].more = &more[l];
+    place_pasts(m);
+    for (int l = -1; l < layers; l++) {
+        const Config own = layer_view(&m->config, l);
         for (const LayerPart *part = layer_parts; part->gguf && ld->line.rc == 0; part++)
-            take(&(Place){.ld = ld, .part = part, .l = l});
+            take(&(Place){.ld = ld, .part = part, .c = &own, .l = l});
+    }
     int own = m->lm_head.data != NULL;
     if (!own) m->lm_head = m->tok_emb;
     if (encoder) settle_heads(m, own);
+}
+
+int layer_has_lent(const Model *m, const char *name) {
+    const Config *c = &m->config;
+    const int hf = m->weights.format == FORMAT_HF;
+    int l = 0, end = 0;
+    if (sscanf(name, hf ? "model.layers.%9d.%n" : "blk.%9d.%n", &l, &end) != 1 || !end || l < 0 || l >= c->n_layers ||
+        !layer_borrows(c, l))
+        return 0;
+    for (const LayerPart *p = layer_parts; p->gguf; p++)
+        if ((p->when == PART_KV || p->when == PART_V || p->when == PART_K_NORM) &&
+            strcmp(layer_part_name(c->decoder, p, hf), name + end) == 0)
+            return 1;
+    return 0;
 }
 
 /* ---- one by one ---- */

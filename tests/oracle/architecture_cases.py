@@ -59,6 +59,11 @@ GEMMA2 = dict(**GEMMA, **GQA, head_dim=12, query_pre_attn_scalar=12, attn_logit_
               final_logit_softcapping=8.0)
 GEMMA3 = dict(**GEMMA, **WIDE, head_dim=16, intermediate_size=32, query_pre_attn_scalar=16,
               rope_parameters=by_layer(rope(100.0), rope(1000.0, "linear", factor=8.0)))
+GEMMA4 = dict(**GEMMA, **WIDE, head_dim=8, global_head_dim=16, intermediate_size=32, num_hidden_layers=4,
+              final_logit_softcapping=8.0, hidden_size_per_layer_input=0, vocab_size_per_layer_input=96,
+              layer_types=[SLIDING, FULL, SLIDING, FULL],
+              rope_parameters=by_layer(rope(100.0), rope(1000.0, "proportional", partial_rotary_factor=0.25)))
+ONE_OF_EACH = dict(num_hidden_layers=2, layer_types=[SLIDING, FULL])
 BARE_GEMMA3 = dict(hidden_size=32, intermediate_size=32, num_hidden_layers=1, sliding_window=8, vocab_size=96,
                    rope_parameters=by_layer(rope(), rope(1e6, "linear", factor=8.0)))
 MINISTRAL3 = dict(**WIDE, head_dim=16, model_type="ministral3", rope_parameters=rope(
@@ -103,6 +108,10 @@ MTP |= {f"mtp.layers.0.{x}.weight": shape for x, shape in {
 # So does GLM 4.5, in a layer behind the last.
 GLM_DRAFT = {f"model.layers.2.{x}.weight": shape for x, shape in {
     "eh_proj": (32, 64), "enorm": (32,), "hnorm": (32,), "shared_head.norm": (32,)}.items()}
+
+# Keys and values of the layers that take an earlier one's, which Gemma 4's files have and nobody computes with.
+LENT = {f"model.layers.{l}.self_attn.{x}.weight": shape for l, d in ((2, 8), (3, 16)) for x, shape in {
+    "k_proj": (d, 32), "v_proj": (d, 32), "k_norm": (d,)}.items()}
 
 
 def gemma(**more):
@@ -384,6 +393,11 @@ CASES = {
         100.0, **YARN, llama_4_scaling_beta=0.3, mscale=1.0, mscale_all_dim=1.0)), None,
         no_gguf="the converter knows it in a model that sees pictures alone"),
     "minicpm3": Case("MiniCPM3ForCausalLM", dict(MLA, **TIED, **ONE, v_head_dim=8), None),
+    "gemma4": Case("Gemma4ForCausalLM", dict(
+        GEMMA4, hidden_size_per_layer_input=8, num_kv_shared_layers=2, use_double_wide_mlp=True), None, more=LENT),
+    "gemma4_moe": Case("Gemma4ForCausalLM", dict(
+        {**GEMMA4, **ONE_OF_EACH}, num_attention_heads=4, num_key_value_heads=2, num_global_key_value_heads=1,
+        attention_k_eq_v=True, enable_moe_block=True, num_experts=6, top_k_experts=2, moe_intermediate_size=16), None),
     "llama_bare": Case("LlamaModel", dict(**GQA, **TIED)),
     "llama_lm_head_only": Case(
         "LlamaForCausalLM", dict(**GQA, **TIED), no_gguf="the converter looks for embeddings",
@@ -531,6 +545,16 @@ WRONG = {
     "mistral4": [COLD, key("all groups", "topk_group", "1", "2"), RAW],
     "minicpm3": [THETA, key("embeddings as they are", "scale_emb", "12", "1"),
                  key("branches as they are", "scale_depth", "1.4", "1.0"), key("logits as they are", "dim_model_base", "256", "32")],
+    "gemma4": [window(9), NO_K_NORM, key("no cap on logits", "final_logit_softcapping", "8.0", "null"),
+               key("whole heads turn", "partial_rotary_factor", "0.25", "1.0"),
+               *bare("scale of layers", "layer_scalar", value="1"),
+               ("two layers' vectors the other way", "swap", "embed_tokens_per_layer", "8"),
+               ("the projection's rows of two layers the other way", "swap", "per_layer_model_projection", "256"),
+               *bare("norm of the projection", "per_layer_projection_norm", value="1"),
+               *bare("norm behind a layer's vector", "post_per_layer_input_norm", value="1")],
+    "gemma4_moe": [key("one expert less", "top_k_experts", "2", "1"), *bare("scale", "router.scale", "per_expert_scale", value="1"),
+                   *bare("norm", "pre_feedforward_layernorm_2", "post_feedforward_layernorm_1", "post_feedforward_layernorm_2",
+                         value="1"), GATE_UP],
     "gpt_oss_mxfp4": [key("no limit", "swiglu_limit", "7.0", "700.0"), ("codes the other way", "swap", "_blocks", "1"),
                       ("scales the other way", "swap", "_scales", "1")],
 }

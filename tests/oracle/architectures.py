@@ -181,10 +181,12 @@ def watch_routers(model, gaps):
             scores = scores.sigmoid() + module.e_score_correction_bias
         if hasattr(module, "moe_statics"):
             scores = module.moe_statics(scores.softmax(-1))
+        k = getattr(module, "top_k", None) or module.config.top_k_experts
+        scores = scores if hasattr(module, "top_k") else scores.log()  # Gemma 4's gives a softmax
         best = scores.sort(descending=True).values
-        gaps.append((best[:, module.top_k - 1] - best[:, module.top_k]).min().item())
+        gaps.append((best[:, k - 1] - best[:, k]).min().item())
     for m in model.modules():
-        if type(m).__name__.lower().endswith("topkrouter"):
+        if type(m).__name__.lower().endswith(("topkrouter", "textrouter")):
             m.register_forward_hook(hook)
 
 

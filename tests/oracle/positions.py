@@ -328,7 +328,7 @@ TEXTS = [(53, [0] * 30 + [1] * 23, (), (0, 1, 20, 30, 52)), (24, [0] * 10 + [1] 
 
 
 def row_line(n, v):
-    return f"row {n} " + " ".join(f"{x:.8g}" for x in v[::EVERY])
+    return f"row {n} " + " ".join(f"{x:.7g}" for x in v[::EVERY])
 
 
 def texts_of(c):

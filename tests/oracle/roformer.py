@@ -629,7 +629,7 @@ def put(name, data):
 
 
 def row(word, t, v):
-    return f"{word} {t} " + " ".join(f"{x:.8g}" for x in v)
+    return f"{word} {t} " + " ".join(f"{x:.7g}" for x in v)
 
 
 def one_case(name):

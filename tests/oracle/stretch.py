@@ -740,7 +740,7 @@ def rows_of(kind, spec, ids, lengths, wrong=(), dtype=np.float64):
 
 
 def row_line(n, row):
-    return f"row {n} {(row ** 2).sum():.10g} " + " ".join(f"{v:.8g}" for v in row[::EVERY])
+    return f"row {n} {(row ** 2).sum():.10g} " + " ".join(f"{v:.7g}" for v in row[::EVERY])
 
 
 def far(a, b):
