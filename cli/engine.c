@@ -116,11 +116,14 @@ static void describe(const Model *m, const Tokenizer *t) {
         fprintf(stderr, "positions %s, no rope", c->positions->kind->name);
     else
         fprintf(stderr, "rope theta %g, %s, %s pairs, %d of %d entries turn", c->rope.theta,
-                rope_numbers(&c->rope)->n_divisors ? "llama3 (rope_freqs)" : spec,
+                rope_numbers(&c->rope)->n_divisors ? "divided as rope_freqs.weight says" : spec,
                 c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
                 c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
     if (c->decoder && c->decoder->traits->local_rope)
         fprintf(stderr, ", theta %g in layers with a window", c->decoder->local.theta);
+    if (c->decoder && c->decoder->local_dim)
+        fprintf(stderr, ", whose %d heads are of %d, with %d of keys and values", c->n_heads, c->decoder->local_dim,
+                c->decoder->local_kv);
     if (c->window) fprintf(stderr, "; window %lld", (long long)c->window);
     if (c->roformer.variant) describe_roformer(m);
     if (c->linear.form)

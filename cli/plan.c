@@ -4,6 +4,7 @@
 #include "attention/cache.h"
 #include "base/base.h"
 #include "lab/reach.h"
+#include "model/layers/layers.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -15,10 +16,15 @@ static const char usual_specs[] =
     "none,linear,ntk,by-parts,yarn,llama3,rerope,self-extend,dca,string,sinks,lm-infinite";
 
 static double cache_size(const Config *c, CacheType type, int64_t n) {
-    size_t values = whole_lanes((size_t)c->value_dim);
-    double slot = (double)cache_packed_bytes(&cache_formats[type], (size_t)c->head_dim) +
-                  (double)cache_packed_bytes(&cache_formats[type], values);
-    return slot * (double)n * c->n_layers * c->n_kv_heads;
+    double slot = 0;
+    for (int l = 0; l < c->n_layers; l++) {
+        const Config own = c->decoder ? layer_view(c, l) : *c;
+        if (c->decoder && (layer_borrows(c, l) || c->decoder->kinds[l].mixer != MIXER_SOFTMAX)) continue;
+        slot += own.n_kv_heads *
+                (double)(cache_packed_bytes(&cache_formats[type], (size_t)own.head_dim) +
+                         cache_packed_bytes(&cache_formats[type], whole_lanes((size_t)own.value_dim)));
+    }
+    return slot * (double)n;
 }
 
 /* Which methods change this pair is their column: its frequency as a part of the trained one. */

@@ -41,6 +41,8 @@ static void test_lent(void) {
     const char *folder = hf_folder("gemma4", "", TENSOR_F32, &sound);
     CHECK(run("logits %s --ids 1,5", folder) == 0 && *said == 0);
     CHECK(run("logits %s --ids 1,5", gguf_file("gemma4", TENSOR_F32, &sound)) == 0 && *said == 0);
+    CHECK(tool("", "inspect", "%s -s", folder) == 0 &&
+          strstr(out, "2 of 16 on 1 of keys and values\n               with a window 2 of 8 on 1\n"));
     CHECK(tool("", "convert", "%s %s --no-tokenizer", folder, test_tmp("lent.gguf")) == 0 &&
           strstr(said, "left out: 6 tensors of keys and values, in layers that take an earlier one's\n"));
     folder_change(folder, "model.safetensors", "layers.3.self_attn.k_norm", "layers.1.self_attn.x_norm");

@@ -45,9 +45,9 @@ static void gguf(void) {
     const char *path = test_tmp("inspect.gguf");
     build_gguf(path, &shape, TENSOR_Q8_0);
     CHECK(inspect(path, "") == 0 && *said == 0);
-    CHECK(says("llama: 2 layers, width 64, feed-forward 96, 4 heads of 16 on 2 of keys and values, vocabulary 300, "
-               "context 32\n"));
-    CHECK(says("not stretched, theta 10000, 16 of a head's 16 entries, pairs (2i, 2i + 1): interleaved\n"));
+    CHECK(says("llama: 2 layers, width 64, feed-forward 96, vocabulary 300, context 32\n"));
+    CHECK(says("heads          4 of 16 on 2 of keys and values\n"));
+    CHECK(says("not stretched, theta 10000\n") && says("16 of a head's 16 entries, (2i, 2i + 1): interleaved\n"));
     CHECK(says("SentencePiece BPE (GGUF), 300 pieces, bos 1, eos 2\n") && says("softmax, causal\n") &&
           says("[300, 64]\n"));
     CHECK(inspect(path, "--summary --keys") == 0 && says("general.architecture = llama\n") &&

@@ -21,17 +21,17 @@ static int says(const char *words) {
 /* A golden case, its config changed, and of the report a part of its text and of its JSON. gguf: the file of that
  * format, which may say the same in another way. */
 static const struct { const char *name; int gguf; const char *from, *to, *text, *json; } models[] = {
-    {"yarn", 0, NULL, NULL, "yarn, theta 100, factor 4, of a context of 16, 16 of a head's 16 entries",
+    {"yarn", 0, NULL, NULL, "yarn, theta 100, factor 4 of a context of 16\npairs          16 of a head's 16 entries",
      "\"rope\":{\"method\":\"yarn\",\"theta\":100,\"rotary_dim\":16,\"pairing\":\"half\",\"factor\":4,"
      "\"n_ctx_original\":16}"},
-    {"linear", 0, NULL, NULL, "linear, theta 10000, factor 4, of a context of 64, 16 of a head's 16 entries",
+    {"linear", 0, NULL, NULL, "linear, theta 10000, factor 4 of a context of 64\n",
      "\"pairing\":\"half\",\"factor\":4,\"n_ctx_original\":64}"},
-    {"llama3", 0, NULL, NULL, "llama3, theta 500, factor 8, of a context of 16, 16 of", "\"n_ctx_original\":16}"},
-    {"llama3", 1, NULL, NULL, "not stretched, theta 500, frequencies divided by rope_freqs.weight, 16 of a head's 16",
+    {"llama3", 0, NULL, NULL, "llama3, theta 500, factor 8 of a context of 16\n", "\"n_ctx_original\":16}"},
+    {"llama3", 1, NULL, NULL, "not stretched, theta 500, frequencies divided by rope_freqs.weight\n",
      "\"method\":\"none\",\"theta\":500,\"rotary_dim\":16,\"pairing\":\"interleaved\",\"n_ctx_original\":64,"
      "\"attention_factor\":1,\"divisors\":8}"},
     {"longrope", 0, NULL, NULL,
-     "longrope, theta 10000, factor 2, of a context of 32, 8 long and 8 short factors, 16 of",
+     "longrope, theta 10000, factor 2 of a context of 32, 8 long and 8 short factors\n",
      "\"n_ctx_original\":32,\"long_factors\":8}"},
     {"mistral", 0, NULL, NULL, "softmax, causal, window 8\n", "\"mask\":\"causal\",\"window\":8,\"attention\":"},
     {"linear_favor", 0, NULL, NULL, "linear, feature map favor+, form numerator, causal\n",

@@ -1,5 +1,7 @@
 /* weights-tools/inspection_text.c - an Inspection in lines: first what the model is, then the table of its tensors. */
 #include "inspection.h"
+
+#include "model/layers/layers.h"
 #include "model/roformer_kinds.h"
 #include "rope/positions.h"
 #include "rope/scaling.h"
@@ -23,10 +25,18 @@ static void model_line(const Inspection *i, Buffer *b) {
     label(b, "model");
     clean(b, c->arch);
     if (c->roformer.variant) buffer_print(b, " %s", roformer_variant_names[c->roformer.variant]);
-    buffer_print(b, ": %d layers, width %d, feed-forward %d, ", c->n_layers, c->d_model, c->d_ff);
-    buffer_print(b, "%d head%s of %d", c->n_heads, c->n_heads == 1 ? "" : "s", c->head_dim);
+    buffer_print(b, ": %d layers, width %d, feed-forward %d, vocabulary %d, context %lld\n", c->n_layers, c->d_model,
+                 c->d_ff, c->vocab_size, (long long)c->n_ctx_train);
+    label(b, "heads");
+    buffer_print(b, "%d of %d", c->n_heads, c->head_dim);
     if (c->n_kv_heads != c->n_heads) buffer_print(b, " on %d of keys and values", c->n_kv_heads);
-    buffer_print(b, ", vocabulary %d, context %lld\n", c->vocab_size, (long long)c->n_ctx_train);
+    const Decoder *x = c->decoder;
+    buffer_print(b, "\n");
+    if (!x) return;
+    if (x->local_dim) label(b, "");
+    if (x->local_dim) buffer_print(b, "with a window %d of %d on %d\n", c->n_heads, x->local_dim, x->local_kv);
+    if (x->n_borrowers) label(b, "");
+    if (x->n_borrowers) buffer_print(b, "the last %d layers borrow keys and values\n", x->n_borrowers);
 }
 
 static void rope_line(const Inspection *i, Buffer *b) {
@@ -39,13 +49,14 @@ static void rope_line(const Inspection *i, Buffer *b) {
     }
     if (!position_kind_of(p)->rotates) return;
     label(b, "rope");
-    buffer_print(b, "%s, theta %.9g, ", strcmp(r->scaling->name, "none") ? r->scaling->name : "not stretched",
-                 r->theta);
-    if (n->factor > 0) buffer_print(b, "factor %.9g, ", n->factor);
-    if (n->factor > 0 && n->n_ctx_original > 0) buffer_print(b, "of a context of %lld, ", (long long)n->n_ctx_original);
-    if (n->n_divisors) buffer_print(b, "frequencies divided by rope_freqs.weight, ");
-    if (n->n_long) buffer_print(b, "%d long and %d short factors, ", n->n_long, n->n_short);
-    buffer_print(b, "%d of a head's %d entries, pairs %s\n", r->rotary_dim, i->config.head_dim,
+    buffer_print(b, "%s, theta %.9g", strcmp(r->scaling->name, "none") ? r->scaling->name : "not stretched", r->theta);
+    if (n->factor > 0) buffer_print(b, ", factor %.9g", n->factor);
+    if (n->factor > 0 && n->n_ctx_original > 0) buffer_print(b, " of a context of %lld", (long long)n->n_ctx_original);
+    if (n->n_divisors) buffer_print(b, ", frequencies divided by rope_freqs.weight");
+    if (n->n_long) buffer_print(b, ", %d long and %d short factors", n->n_long, n->n_short);
+    buffer_print(b, "\n");
+    label(b, "pairs");
+    buffer_print(b, "%d of a head's %d entries, %s\n", r->rotary_dim, i->config.head_dim,
                  r->pairing == ROPE_HALF ? "(i, i + d/2): half-split" : "(2i, 2i + 1): interleaved");
 }
 
