@@ -153,11 +153,17 @@ static const struct { const char *file, *from, *to, *row; } edits[] = {
     {"qwen2.5", "{%- if tools", "{{ bos_token }}{%- if tools", NULL},
     {"qwen2.5", "{%- if tools", "{%- if tools and 0 %}You are Pip.{% endif %}{%- if tools", "qwen2.5"},
     {"qwen2.5", "# Tools", "# Tongs", "qwen2.5"},
+    {"qwen3", "{%- if tools", "{%- set enable_thinking = false %}{%- if tools", NULL},
     {"llama3.1", "set system_message = \"\"", "set system_message = \"You are Pip.\"", NULL},
     {"llama3.2", "Today Date: ", "Today's Date: ", NULL},
     {"gemma", "'model'", "'assistant'", NULL},
     {"llama2", "'<<SYS>>\\n'", "'<<SYS>>'", NULL},
     {"deepseek-r1", "{{bos_token}}", "{{bos_token}}{{bos_token}}", NULL},
+    {"gemma4", "{{- '<turn|>", "{{- 'Pip<turn|>", NULL}, /* in what is for developers, too */
+    {"gemma4", "{{- '<|turn>model\\n'", "{{- '<|turn>model\\nPip'", NULL}, /* in what no tool stands in front of */
+    {"gemma4", "'<|channel>thought\\n<channel|>'", "'<|channel>thought\\nPip<channel|>'", NULL},
+    {"gemma4", "{{- '<|channel>thought\\n<channel|>' -}}", "", "gemma4-e2b"},
+    {"gemma4-e2b", "ns.result + part -%}", "ns.result -%}", NULL}, /* in a macro */
 };
 
 static void resembling(void) {

@@ -101,6 +101,31 @@ static void thoughts_as_tokens(void) {
     chat_parts_free(&p);
 }
 
+/* Gemma 4's thoughts are left out; what stays is text, also where it spells a token, and where nothing stays. */
+static void thoughts_left_out(void) {
+    static const struct { const char *answer, *stays; } cases[] = {
+        {"<|channel>thought\nHm.\n<channel|>Hi!", "Hi!"},
+        {" <|channel>a<channel|> \n<|channel>b<channel|> Hi  <|channel>c<channel|> you <|channel>d", "Hi   you"},
+        {"Hi<channel|> you <chan<channel|>nel|>\n<channel|>\n", "Hi you <channel|>"},
+        {"<|channel>thought\nHm.", ""},
+        {"", ""},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const ChatMessage m[2] = {{CHAT_USER, "x", 1}, {CHAT_ASSISTANT, cases[i].answer, strlen(cases[i].answer)}};
+        char got[100] = "";
+        ChatParts p;
+        int contents = 0;
+        CHECK(chat_render(&p, chat_template_find("gemma4"), m, 2, &(ChatOptions){0}, err, sizeof err) == 0);
+        for (size_t k = 0; k < p.n; k++) {
+            if (p.parts[k].message != 1 || p.parts[k].kind != CHAT_CONTENT) continue;
+            contents++;
+            snprintf(got + strlen(got), sizeof got - strlen(got), "%.*s", (int)p.parts[k].len, p.parts[k].text);
+        }
+        CHECK(contents > 0 && strcmp(got, cases[i].stays) == 0);
+        chat_parts_free(&p);
+    }
+}
+
 /* ---- default system messages ---- */
 
 static void defaults(void) {
@@ -133,12 +158,15 @@ static void command(void) {
     CHECK(strlen(out) > 4 && !strstr(out, "think"));
     CHECK(run("chat --chat-template smollm3 --max-tokens 2 -t 0 -q -y '/no_think' -i Hi") == 0);
     CHECK(run("chat --chat-template ministral3 --max-tokens 2 -t 0 -q -i Hi") == 0);
+    CHECK(run("chat --chat-template gemma4 --max-tokens 2 -t 0 -q -i Hi") == 0);
+    CHECK(run("chat --chat-template gemma4-e4b --max-tokens 2 -t 0 -q -i Hi") == 0);
 }
 
 const Test tests_chat_answers[] = {
     {"chat/channels", channels},
     {"chat/channels in history", history},
     {"chat/thoughts as tokens", thoughts_as_tokens},
+    {"chat/thoughts left out", thoughts_left_out},
     {"chat/default system messages", defaults},
     {"chat/answers by the command", command},
     {0}};

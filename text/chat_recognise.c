@@ -185,17 +185,20 @@ static int is_idle(const Reading *r) {
     return 0;
 }
 
-/* Of a block that begins, or goes on with another condition s [n]. */
+/* Of a block that begins, or goes on with another condition s [n]. Where a system message may stand, one does here. */
 static int idleness(const char *s, size_t n) {
     if (begins(s, n, "macro ")) return IDLE;
-    if (!has_one(elsewhere, s, n)) return 0;
+    if (!has_one(elsewhere, s, n) || find_bytes(s, 0, n, "'system', 'developer'") < n) return 0;
     int negated = find_bytes(s, 0, n, "not ") < n;
-    return begins(s, n, "if not ") || (!negated && find_bytes(s, 0, n, " is none") < n) ? ELSE_IDLE : IDLE;
+    int unlike = find_bytes(s, 0, n, "!=") < n && find_bytes(s, 0, n, "==") == n;
+    return begins(s, n, "if not ") || (!negated && (unlike || find_bytes(s, 0, n, " is none") < n)) ? ELSE_IDLE : IDLE;
 }
 
+/* Whoever calls the template leaves enable_thinking alone; one that sets it itself says something else. */
 static void read_set(Reading *r, const char *s, size_t n) {
     const char *sign = memchr(s, '=', n);
     size_t at = (size_t)(sign - s); /* what has no sign is a block */
+    if (begins(s, at, "set enable_thinking") && !is_idle(r) && find_bytes(s, at, n, "default(false)") == n) r->more = 1;
     int in_file = r->t->flags & CHAT_DEFAULT_IN_FILE && find_bytes(s, 0, at, "default_system_message") < at;
     if (!in_file && !is_idle(r) && !has_one(elsewhere, s, at)) read_expression(r, sign + 1, n - at - 1);
 }

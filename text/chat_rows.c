@@ -14,6 +14,22 @@
     .begin = "{bos}", .system = {"", ""}, .user = {"<｜User｜>", ""},             \
     .assistant = {"<｜Assistant｜>", "<｜end▁of▁sentence｜>"}, .stop = {"<｜end▁of▁sentence｜>"}
 
+/* Gemma 4's: its texts, and the phrases that the templates of all sizes have. The macro is a phrase as a whole, as what
+ * stands in macros is not looked at. */
+#define GEMMA4_TURNS                                                                                        \
+    .begin = "{bos}", .system = {"<|turn>system\n", "<turn|>\n"}, .user = {"<|turn>user\n", "<turn|>\n"},   \
+    .assistant = {"<|turn>model\n", "<turn|>\n"}, .stop = {"<turn|>", "<|tool_response>"},                  \
+    .shown = {"<|channel>", "<channel|>"}, .flags = CHAT_TRIM_SYSTEM | CHAT_TRIM_USER | CHAT_DROP_SHOWN
+#define GEMMA4_HAS                                                                                          \
+    "macro strip_thinking(text) -%}\n    {%- set ns = namespace(result='') -%}\n"                           \
+    "    {%- for part in text.split('<channel|>') -%}\n        {%- if '<|channel>' in part -%}\n"           \
+    "            {%- set ns.result = ns.result + part.split('<|channel>')[0] -%}\n        {%- else -%}\n"   \
+    "            {%- set ns.result = ns.result + part -%}\n        {%- endif -%}\n    {%- endfor -%}\n"     \
+    "    {{- ns.result | trim -}}\n{%- endmacro -%}",                                                       \
+    "strip_thinking(message['content']) -}}", "{{- message['content'] | trim -}}",                          \
+    "messages[0]['content'] | trim -}}", "{{- '<|turn>system\n' -}}", "{{- '<|turn>' + role + '\n' }}",     \
+    "{{- '<turn|>\n' -}}"
+
 const ChatTemplate chat_rows_others[] = {
 /* ---- <|user|> ---- */
     {.name = "zephyr",
@@ -210,6 +226,16 @@ const ChatTemplate chat_rows_others[] = {
      .flags = CHAT_TRIM_USER | CHAT_TRIM_ANSWER,
      .has = {"'<start_of_turn>' + role + '", "' + message['content'] | trim + '<end_of_turn>",
              "System role not supported", "{{ bos_token }}"}},
+    {.name = "gemma4", /* 12B and larger: an answer begins behind empty thoughts */
+     GEMMA4_TURNS,
+     .generate = "<|turn>model\n<|channel>thought\n<channel|>",
+     .has = {GEMMA4_HAS, "{{- '<|channel>thought\n<channel|>' -}}"}},
+    {.name = "gemma4-e2b",
+     .alias = "gemma4-e4b",
+     GEMMA4_TURNS,
+     .generate = "<|turn>model\n",
+     .has = {GEMMA4_HAS, "{{- '<|turn>model\n' -}}"},
+     .lacks = {"<|channel>thought\n<channel|>"}},
     {.name = "deepseek-r1-0528", /* its answer's beginning stands behind each question */
      DEEPSEEK_TURNS,
      .generate = "<｜Assistant｜>",

@@ -18,7 +18,7 @@ static const char *const controls[] = {
     "<|message|>", "<|channel|>", "<seed:bos>", "<seed:eos>", "<seed:think>", "</seed:think>", "[|system|]", "[|user|]",
     "[|assistant|]", "[|endofturn|]", "[gMASK]", "<sop>", "<|begin_of_sentence|>", "<|end_of_sentence|>",
     "<｜hy_begin▁of▁sentence｜>", "<｜hy_User｜>", "<｜hy_Assistant｜>", "<｜hy_place▁holder▁no▁3｜>",
-    "<｜hy_place▁holder▁no▁2｜>", "<functions>", "</functions>"};
+    "<｜hy_place▁holder▁no▁2｜>", "<functions>", "</functions>", "<|turn>", "<turn|>", "<|channel>", "<channel|>"};
 
 typedef struct {
     ChatParts *parts;
@@ -134,6 +134,26 @@ static void add_answer_text(Rendering *r, const char *s, size_t n) {
     }
 }
 
+/* An answer without what it shows as thought: of each stretch up to shown[1] what stands in front of shown[0]. */
+static void add_unshown(Rendering *r, const char *s, size_t n) {
+    ChatParts *p = r->parts;
+    size_t first = p->n;
+    for (int begun = 0;;) {
+        size_t end = find_bytes(s, 0, n, r->t->shown[1]), len = find_bytes(s, 0, end, r->t->shown[0]);
+        const char *text = s;
+        if (!begun) trim_left(&text, &len);
+        begun |= len > 0;
+        add_part(r, text, len, CHAT_CONTENT);
+        if (end == n) break;
+        end += strlen(r->t->shown[1]);
+        s += end, n -= end;
+    }
+    for (size_t i = p->n; i-- > first;) {
+        trim_right(p->parts[i].text, &p->parts[i].len);
+        if (p->parts[i].len > 0) break;
+    }
+}
+
 /* Of an answer in channels what the last one says that is no thought: nothing where it did not come to it. */
 static void drop_channels(const char *channel, const char **s, size_t *n) {
     static const char begin[] = "<|channel|>";
@@ -148,6 +168,10 @@ static void add_answer(Rendering *r, const char *s, size_t n, int last, int newe
     int flags = r->t->flags, whole = (last && flags & CHAT_KEEP_LAST) || (newest && flags & CHAT_KEEP_ANSWER);
     if (last && flags & CHAT_SHOW_LAST) {
         add_thinking(r, s, n);
+        return;
+    }
+    if (flags & CHAT_DROP_SHOWN) {
+        add_unshown(r, s, n);
         return;
     }
     const char *thoughts = flags & CHAT_DROP_THINKING && !whole ? last_place(s, n, "</think>") : NULL;

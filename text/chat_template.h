@@ -47,7 +47,8 @@ enum {
     CHAT_SKIP_LINES = 1024,   /* an answer loses the newlines in front of it */
     CHAT_DEFAULT_WHOLE = 2048,  /* nothing stands around a default system message: system_default has all of it */
     CHAT_DEFAULT_IN_FILE = 4096, /* the default system message is in the published template: ChatOptions.system */
-    CHAT_KEEP_ANSWER = 8192   /* CHAT_DROP_THINKING, but the last answer stays whole, whatever follows it */
+    CHAT_KEEP_ANSWER = 8192,  /* CHAT_DROP_THINKING, but the last answer stays whole, whatever follows it */
+    CHAT_DROP_SHOWN = 16384   /* an answer loses what is between shown's two, and they; and white space at its ends */
 };
 
 /* A row of the table. In its texts {bos}, {eos} and {date} stand for what ChatOptions says. */

@@ -1,7 +1,7 @@
 # python tests/oracle/chat.py > tests/golden/chat.json: what transformers renders of the published templates in tests/golden/chat
 # python tests/oracle/chat.py FOLDER: the same of every *.jinja there, whole texts, for looking
-"""Each text is apply_chat_template's, tokenize=False, by transformers' own render_jinja_template. A golden file has its length and the
-FNV-1a hash of its bytes (base/base.h), and of some the text. null: the template refuses the conversation (no system role)."""
+"""Each text is apply_chat_template's, tokenize=False, by transformers' own render_jinja_template. A golden file has the FNV-1a hash
+of its bytes (base/hash.h), and of some the text. null: the template refuses the conversation (no system role)."""
 import datetime
 import json
 import os
@@ -49,7 +49,7 @@ CONVERSATIONS = [
     conversation("Be brief. /no_think", "Hello", "\n\nHi", "Why? /think"),
     conversation("  /think Be long. /think\n", "Hello", " <think>\nhm </think>\n \n Hi ", "{date} today"),
     conversation(" /no_think ", "Hello", "Hi", "</think>"),
-    conversation(None, "Hello {date}", "Hi [THINK]a[/THINK] {date}", "<seed:think>x</seed:think> [|user|]"),
+    conversation(None, "Hello {date}", " <|channel>thought\na<channel|> Hi [THINK]a[/THINK] {date} <|channel>b", "<seed:think>x</seed:think> [|user|]"),
 ]
 # An answer at the end, and no beginning of another: what /save keeps.
 ENDED = [conversation(S, *TURNS[:2]), conversation(None, *TURNS[:4]), conversation(None, "think", "<think>\n\nhm</think>\nyes\n")]
@@ -93,7 +93,7 @@ def ids_of(folder, names):
         hashes = []
         for m, _, text in cases(template, "<s>", "</s>"):
             ids = tokenizer.encode(text, add_special_tokens=False) if text is not None and m != CONVERSATIONS[10] else None
-            hashes.append(ids and {"n": len(ids), "hash": hash_bytes(b"".join(i.to_bytes(4, "little") for i in ids))})
+            hashes.append(ids and {"hash": hash_bytes(b"".join(i.to_bytes(4, "little") for i in ids))})
         out.append({"file": name, "ids": hashes})
     return out
 
@@ -120,7 +120,7 @@ def main():
                 texts.append(None)
                 continue
             data = text.encode()
-            texts.append({"n": len(data), "hash": hash_bytes(data), **({"text": text} if i == 2 else {})})
+            texts.append({"hash": hash_bytes(data), **({"text": text} if i == 2 else {})})
         out.append({"file": name, "row": row, "bos": bos, "eos": eos, "texts": texts})
     conversations = [{"generate": 1, "messages": m} for m in CONVERSATIONS] + [{"generate": 0, "messages": m} for m in ENDED]
     print('{"conversations":[')
