@@ -4,6 +4,7 @@
 #include "base/base.h"
 #include "base/hash.h"
 #include "base/json.h"
+#include "base/utf8.h"
 #include "text/chat.h"
 #include "text/open.h"
 #include "build.h"
@@ -285,6 +286,22 @@ static void control_tokens(void) {
     weights_close(&w);
 }
 
+/* No row's text spells what looks like a control token: each of them stands for itself. */
+static void tokens_of_rows(void) {
+    static const ChatMessage m[4] = {{CHAT_SYSTEM, "x", 1}, {CHAT_USER, "x", 1}, {CHAT_ASSISTANT, "x", 1},
+                                     {CHAT_USER, "x", 1}};
+    const ChatTemplate *t;
+    for (int r = 0; (t = chat_template_row(r)); r++) {
+        ChatParts p;
+        ChatOptions o = {.bos = "<s>", .eos = "</s>", .generate = 1};
+        CHECK(chat_render(&p, t, m, 4, &o, err, sizeof err) == 0);
+        for (size_t i = 0; i < p.n; i++)
+            if (p.parts[i].kind == CHAT_TEXT && find_bytes(p.parts[i].text, 0, p.parts[i].len, "<|") < p.parts[i].len)
+                wrong(t->name, 0, p.parts[i].text);
+        chat_parts_free(&p);
+    }
+}
+
 /* Cut where a control token lies: the ids of the parts before and of those behind are the ids of the whole. */
 static void turn_by_turn(void) {
     static const ChatMessage m[3] = {
@@ -482,6 +499,7 @@ const Test tests_chat[] = {
     {"chat/ids", ids_of_transformers},
     {"chat/spelled tokens", spelled_tokens},
     {"chat/control tokens", control_tokens},
+    {"chat/tokens of rows", tokens_of_rows},
     {"chat/turn by turn", turn_by_turn},
     {"chat/refusals", refusals},
     {"chat/sources", sources},

@@ -18,7 +18,8 @@ static const char *const controls[] = {
     "<|message|>", "<|channel|>", "<seed:bos>", "<seed:eos>", "<seed:think>", "</seed:think>", "[|system|]", "[|user|]",
     "[|assistant|]", "[|endofturn|]", "[gMASK]", "<sop>", "<|begin_of_sentence|>", "<|end_of_sentence|>",
     "<｜hy_begin▁of▁sentence｜>", "<｜hy_User｜>", "<｜hy_Assistant｜>", "<｜hy_place▁holder▁no▁3｜>",
-    "<｜hy_place▁holder▁no▁2｜>", "<functions>", "</functions>", "<|turn>", "<turn|>", "<|channel>", "<channel|>"};
+    "<｜hy_place▁holder▁no▁2｜>", "<functions>", "</functions>", "<|turn>", "<turn|>", "<|channel>", "<channel|>",
+    "<|im_system|>", "<|im_user|>", "<|im_assistant|>", "<|im_middle|>"};
 
 typedef struct {
     ChatParts *parts;
