@@ -316,6 +316,7 @@ static int open_chat(Chat *c, Args *a) {
     }
     c->g.own_seed = !a->in.mode; /* -m chat is llama2.c's */
     model_opened();
+    suggested_take(a, &e->model.weights);
     if ((code = engine_session(e, a, USUAL_CONTEXT, draft_logits(a))) || (code = generation_init(&c->g, a)) ||
         (code = drafting_init(&c->g, a)))
         return code;

@@ -59,6 +59,7 @@ typedef struct {
     const char *draft;
     long long draft_most;
     int ignore_eos, n_given, max_given, seed_given;
+    int temperature_given, top_p_given, top_k_given, min_p_given, repetition_given;
 } SamplingArgs;
 
 typedef struct { const char *contexts, *prompts, *at_once; long long runs; } BenchArgs;

@@ -228,6 +228,7 @@ int run_generate(Args *a) {
                     a->model);
         goto done;
     }
+    suggested_take(a, &g.e.model.weights);
     if ((code = generation_init(&g, a))) goto done;
     if (a->in.lines) code = generate_lines(&g, a);
     if (a->in.lines || (code = generate_read_prompt(&g, a))) goto done;

@@ -42,6 +42,9 @@ typedef struct {
     double first_s, last_s;    /* when that of the first and of the last came, by clock_seconds() */
 } Generation;
 
+/* What no option says of sampling, as the model does, and a note of it (suggested.c). */
+void suggested_take(Args *a, const Weights *w);
+
 /* Sampler and stop strings as the options say. 0, or an exit code after saying why. */
 int generation_init(Generation *g, const Args *a);
 void generation_close(Generation *g); /* the engine, too; accepts a zeroed struct */

@@ -5,6 +5,7 @@
 #include "model/family.h"
 #include "model/layers/layers.h"
 #include "model/roformer.h"
+#include "model/suggested.h"
 #include "rope/positions.h"
 #include "rope/scaling.h"
 
@@ -348,11 +349,23 @@ int source_rope(Source *s, const char *arch, char *err, size_t errlen) {
     return rc == -ENOMEM ? source_no_memory(s, err, errlen) : rc;
 }
 
+/* What generation_config.json suggests of sampling. */
+static void sampling(Source *s) {
+    double v;
+    for (int i = 0; i < SUGGESTED; i++) {
+        const SuggestedNumber *n = &suggested_numbers[i];
+        if (!suggested_number(&s->weights, (Suggestion)i, &v)) continue;
+        if (n->whole) gguf_u32(&s->meta, n->gguf, (uint32_t)v);
+        else gguf_f32(&s->meta, n->gguf, (float)v);
+    }
+}
+
 int source_keys(Source *s, const char *arch, const char *name, char *err, size_t errlen) {
     const Config *c = &s->config;
     Keys k = {.meta = &s->meta, .arch = arch};
     gguf_string(&s->meta, "general.architecture", arch);
     gguf_string(&s->meta, "general.name", name);
+    sampling(s);
     sizes(&k, c);
     count(&k, "rope.dimension_count", c->rope.rotary_dim);
     real(&k, "rope.freq_base", c->rope.theta);
