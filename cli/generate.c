@@ -182,8 +182,10 @@ static int check_prompt(const Generation *g, const Args *a, size_t limit, size_t
         return fail("%sthe prompt's %zu tokens are more than -n %lld allows: give -n %zu or more, or --max-tokens",
                     g->where, g->n_prompt, a->sampling.n, g->n_prompt);
     if ((limit || a->context.save) && g->n_prompt > most)
-        return fail("%sthe prompt's %zu tokens do not fit the context of %zu: -c %zu or more makes room", g->where,
-                    g->n_prompt, most, g->n_prompt + 1);
+        return fail("%sthe prompt's %zu tokens do not fit the context of %zu: -c %zu makes room%s",
+                    g->where, g->n_prompt, most, g->n_prompt + (limit < USUAL_NEW ? limit : USUAL_NEW),
+                    most >= (size_t)g->e.model.config.n_ctx_train ? ", and --rope stretches what the model has learned"
+                                                                  : "");
     return 0;
 }
 

@@ -160,7 +160,7 @@ const Option options[] = {
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "compare", AT(show.svg), .help = "draw the loss into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plan", AT(show.svg), .help = "draw the pairs' dials into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "passkey", AT(show.svg),
-     .help = "draw a heat map into FILE; of several methods into FILE-1, FILE-2 .."},
+     .help = "draw a heat map into FILE; of several methods one each: FILE-1.svg, FILE-2.svg .. of FILE.svg"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "recall", AT(show.svg), .help = "draw the gain by distance into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "plot " SHOWS, AT(show.svg), .help = "draw the picture into FILE"},
     {OUTPUT, 0, "--svg", "FILE", NEW_FILE, "proof", AT(show.svg), .help = "draw the loss by position into FILE"},

@@ -130,11 +130,14 @@ static void print_head(const Grid *g) {
             g->a->sampling.seed, g->trials);
 }
 
+/* A spec as a heading. */
+static const char *method_said(const char *rope) { return strcmp(rope, "file") == 0 ? "RoPE as the file says" : rope; }
+
 static void print_tables(const Grid *g) {
     out_printf("%s, prompt: %s, seed %lld\n\n", file_name(g->a->model),
                g->a->probe.template_file ? g->a->probe.template_file : "arXiv:2305.16300", g->a->sampling.seed);
     for (size_t r = 0; r < g->c.n_ropes && is_measured(g, cell_at(g, r, 0, 0)); r++) {
-        out_printf("%s%s\n%-8s", r ? "\n" : "", g->c.ropes[r], "depth");
+        out_printf("%s%s\n%-8s", r ? "\n" : "", method_said(g->c.ropes[r]), "depth");
         for (size_t i = 0; i < g->c.n_lengths; i++) out_printf("%17zu", g->c.lengths[i]);
         for (size_t d = 0; d < g->n_depths; d++) {
             out_printf("\n%6d %%", g->depths[d]);
@@ -192,6 +195,7 @@ static int draw(const Grid *g) {
     size_t n = g->c.n_lengths * g->n_depths;
     double *values = calloc(n, sizeof *values), found = 0;
     char columns[COMPARE_LENGTHS][24], rows[MOST_DEPTHS][24];
+    char about[300];
     const char *column_names[COMPARE_LENGTHS], *row_names[MOST_DEPTHS];
     int code = values ? 0 : fail("out of memory");
     for (size_t i = 0; i < g->c.n_ropes * n; i++) found += g->cells[i].match;
@@ -200,12 +204,12 @@ static int draw(const Grid *g) {
     for (size_t i = 0; i < g->n_depths; i++) snprintf(rows[i], 24, "%d %%", g->depths[i]), row_names[i] = rows[i];
     for (size_t r = 0; code == 0 && r < g->c.n_ropes; r++) {
         Args a = *g->a;
-        PlotHeat p = {.title = g->c.ropes[r],
+        snprintf(about, sizeof about, "%s, %zu keys each: %s", file_name(g->a->model), g->trials,
+                 found > 0 ? "found by greedy writing" : "none was found: e to the minus loss of the key's tokens");
+        PlotHeat p = {.title = method_said(g->c.ropes[r]),
                       .x_name = "length of context",
                       .y_name = "depth of the key",
-                      .subtitle = found > 0 ? "keys found by greedy writing"
-                                            : "no key was found: e to the minus loss of "
-                                              "the key's tokens",
+                      .subtitle = about,
                       .columns = column_names,
                       .rows = row_names,
                       .n_columns = g->c.n_lengths,

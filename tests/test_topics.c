@@ -130,6 +130,7 @@ static void wrong_use(void) {
                 {1, "rope clock --svg /dev/full", "--svg"},
                 {2, "explain", "needs a text and WHAT"},
                 {2, "explain " M " Tom", "needs to know what"},
+                {2, "explain " M " map", "needs a text in front of map"},
                 {2, "explain " M " Tom mapp", "there is no \"mapp\""},
                 {2, "explain " M " Tom map x", "one word too many"},
                 {2, "explain " M " Tom map --layer 6", "layers are 0 to 5"},

@@ -155,6 +155,8 @@ int run_explain(Args *a) {
     int named = a->n_words > 0 && (a->n_words > 2 || is_model_word(a->words[0]));
     const Topic *meant = topic_among(explain_topics, a->words, a->n_words);
     if (a->n_words < 1 + named) return usage("explain needs a text and WHAT");
+    if (meant && a->n_words == 1 + named)
+        return usage("explain needs a text in front of %s: ./run explain [MODEL] TEXT %s", meant->name, meant->name);
     if (meant && a->n_words <= 2 + named && !topic_among(explain_topics, a->words + a->n_words - 1, 1))
         return usage("explain: WHAT stands last: ./run explain [MODEL] TEXT %s", meant->name);
     const Topic *t = topic_named(explain_topics, "explain", a->n_words > 1 + named ? a->words[1 + named] : NULL);

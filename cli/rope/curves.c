@@ -165,19 +165,28 @@ static int draw_waves(const Lesson *x, const Waves *w, int n) {
     PlotSeries series[METHODS];
     char about[400];
     size_t pairs = (size_t)x->rope.rotary_dim / 2;
-    double trained = log10((double)(x->trained ? x->trained : 256));
+    double trained = log10((double)x->trained);
     PlotPoint line[2] = {{0, trained, 0}, {(double)pairs - 1, trained, 0}};
     for (int i = 0; i < n; i++) series[i] = (PlotSeries){w[i].name, w[i].points, pairs, 0};
     plot_styles(series, (size_t)n);
     series[n] = (PlotSeries){"trained context", line, 2, 0};
     series[n].style = 7;
-    snprintf(about, sizeof about,
-             "%s: positions for a whole turn, as a power of ten; below the line a pair has been all "
-             "around in training",
-             x->of);
+    snprintf(about, sizeof about, "%s: positions for a whole turn, as a power of ten%s", x->of,
+             x->trained ? "; below the line a pair has been all around in training" : "");
     PlotLines p = {.title = "Wavelengths", .subtitle = about, .x_name = "pair", .y_name = "log10 of the wavelength",
-                   .series = series, .n_series = (size_t)n + 1};
+                   .series = series, .n_series = (size_t)n + (x->trained > 0)};
     return figure_show((Figure){.lines = &p}, x->a);
+}
+
+/* turns: how often a pair has been around in training, where a model says how long that was. */
+static void print_waves(const Lesson *x, const Waves *w) {
+    for (int k = 0; k < x->rope.rotary_dim / 2; k++) {
+        double wave = pow(10, w->points[k].y);
+        csv_field(w->name);
+        out_printf(",%d,%.9g,", k, wave);
+        if (x->trained) out_printf("%.9g", (double)x->trained / wave);
+        out_printf(",%s\n", cited_place("frequency"));
+    }
 }
 
 int rope_wavelengths(Args *a) {
@@ -197,13 +206,7 @@ int rope_wavelengths(Args *a) {
     if (code == 0) code = draw_waves(&x, w, n);
     if (code == 0 && a->show.csv) {
         out_printf("rope,pair,wavelength,turns,line\n");
-        for (int i = 0; i < n; i++)
-            for (int k = 0; k < x.rope.rotary_dim / 2; k++) {
-                double wave = pow(10, w[i].points[k].y);
-                csv_field(w[i].name);
-                out_printf(",%d,%.9g,%.9g,%s\n", k, wave, (double)(x.trained ? x.trained : 256) / wave,
-                           cited_place("frequency"));
-            }
+        for (int i = 0; i < n; i++) print_waves(&x, &w[i]);
     } else if (code == 0) {
         teach("A pair whose wavelength is below the context that was trained on has met every angle; one above "
               "it has not, and a longer text shows it new ones. What to do about it: ./run plan MODEL -c N.");
