@@ -55,6 +55,7 @@ static void test_smollm3(void) {
 }
 static void test_olmo2(void) { run_cases((const char *const[]){"olmo2", NULL}); }
 static void test_olmo3(void) { run_cases((const char *const[]){"olmo3", NULL}); }
+static void test_granite_hybrid(void) { run_cases((const char *const[]){"granite_hybrid", NULL}); }
 static void test_granite(void) {
     run_cases((const char *const[]){"granite", NULL});
     unpermuted_misses("granite");
@@ -154,6 +155,7 @@ const Test tests_architectures[] = {
     {"architectures/olmo2", test_olmo2},
     {"architectures/olmo3", test_olmo3},
     {"architectures/granite", test_granite},
+    {"architectures/granite without Mamba", test_granite_hybrid},
     {"architectures/ministral", test_ministral},
     {"architectures/ministral3", test_ministral3},
     {"architectures/mistral3", test_mistral3},

@@ -15,6 +15,7 @@ static void test_defaults(void) {
     static const struct { const char *name, *from, *to; } rows[] = {
         {"olmoe", "\"norm_topk_prob\": false", "\"x\": 1"},
         {"olmoe", "\"num_experts\": 3", "\"num_local_experts\": 3"},
+        {"granite_hybrid", "\"full_attention\"", "\"attention\""}, /* as transformers 4 called it */
         {"qwen2moe", "\"norm_topk_prob\": false", "\"x\": 1"},
         {"qwen2moe", "\"qkv_bias\": true", "\"x\": 1"},
         {"dots1", "\"norm_topk_prob\": false", "\"x\": 1"},
@@ -198,6 +199,20 @@ static void test_refused(void) {
     }
 }
 
+/* A class of hybrids is known where nothing in it is one. */
+static void test_hybrids(void) {
+    static const struct { const char *from, *to, *line; } rows[] = {
+        {"\"full_attention\"", "\"mamba\"", "layer_types: only layers that all attend are known here"},
+        {"\"layer_types\"", "\"x\"", "layer_types: only layers that all attend are known here"},
+        {"\"num_local_experts\": 0", "\"num_local_experts\": 8", "num_local_experts: of 0 alone is known here"},
+        {"\"position_embedding_type\": \"rope\"", "\"position_embedding_type\": null", "only rope is known here"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        const Spoil s = {.from = rows[i].from, .to = rows[i].to};
+        case_refused("granite_hybrid", hf_folder("granite_hybrid", "", TENSOR_F32, &s), rows[i].line);
+    }
+}
+
 /* A byte of a value behind a key's name and type. */
 static void test_gguf_keys(void) {
     static DecoderCase g;
@@ -257,6 +272,7 @@ extern const Test tests_mixtures[];
 const Test tests_mixtures[] = {
     {"mixtures/defaults", test_defaults},
     {"mixtures/windows", test_windows},
+    {"mixtures/hybrids", test_hybrids},
     {"mixtures/names of tensors", test_names},
     {"mixtures/tensors missing", test_missing},
     {"mixtures/drafts", test_drafts},

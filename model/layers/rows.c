@@ -93,6 +93,9 @@ static const char *const granite_moe_renames[][2] = {
     {".shared_mlp.input_linear.", ".mlp.shared_expert.gate_up_proj."},
     {".shared_mlp.output_linear.", ".mlp.shared_expert.down_proj."}, {0}};
 
+static const char *const granite_hybrid_renames[][2] = {
+    {".shared_mlp.input_linear.", ".mlp.gate_up_proj."}, {".shared_mlp.output_linear.", ".mlp.down_proj."}, {0}};
+
 /* ---- keys in ways of their own ---- */
 
 /* o's value at a key, which must be of that type; NULL: it has none. */
@@ -180,6 +183,23 @@ void rows_temperature(KeyReader *r, Config *c) {
     if (!(x->temperature >= 0 && x->temperature < 1e6f)) key_complain(r, "the temperature", "is out of range");
     if (x->temperature > 0 && x->temperature_n < 1)
         key_complain(r, "the temperature", "needs rope's original_max_position_embeddings");
+}
+
+/* Granite 4's small models: of a class for layers of Mamba and experts, without either. Their network is what would
+ * be the shared expert. */
+static void granite_hybrid(KeyReader *r, Config *c) {
+    const JsonValue *types = of_type(r, r->w->config, "layer_types", JSON_ARRAY);
+    const JsonValue *position = json_get(r->w->config, "position_embedding_type");
+    int attend = types && types->len == (size_t)c->n_layers;
+    for (const JsonValue *e = attend ? types->child : NULL; e; e = e->next)
+        attend &= json_is(e, "attention") || json_is(e, "full_attention");
+    if (!attend) key_complain(r, "layer_types", "only layers that all attend are known here; others are Mamba's");
+    if (key_int(r, NULL, "num_local_experts", 8, 0, 4096))
+        key_complain(r, "num_local_experts", "of 0 alone is known here for this architecture");
+    if (!json_is(position, "rope")) key_complain(r, "position_embedding_type", "only rope is known here");
+    c->d_ff = c->ff_rows = (int)key_int(r, NULL, "shared_intermediate_size", 1024, 1, CONFIG_MAX_DIM);
+    granite(r, c);
+    c->qkv_bias = c->o_bias = key_said(r, "attention_bias");
 }
 
 void rows_minicpm(KeyReader *r, Config *c, double words, double depth, double base) {
@@ -404,6 +424,8 @@ static const LayerTraits gemma_is = {.norm_in = 1, .plus_one = 1, .gelu = 1, .sc
     olmo2_is = {.gguf = "olmo2", .norm_out = 1, .qk = QK_WHOLE, .period = 4, .others = OTHERS_HAVE_WINDOW,
                 .local_rope = 1},
     granite_is = {.norm_in = 1, .keys = {layer_scales}, .settle = granite},
+    granite_hybrid_is = {.gguf = "granite", .norm_in = 1, .keys = {layer_scales}, .renames = granite_hybrid_renames,
+                         .settle = granite_hybrid},
     minicpm_is = {.norm_in = 1, .keys = {layer_scales}, .settle = minicpm},
     internlm2_is = {.norm_in = 1, .fused_heads = FUSED_HEADS_IN_HF, .renames = internlm2_renames},
     internlm3_is = {.gguf = "llama", .norm_in = 1},
@@ -486,6 +508,7 @@ ROW(olmo2_row, "olmo2", ROPE_HALF, olmo2_is, .n_ctx = 2048, .local_theta = -1, .
 ROW(olmo3_row, "olmo3", ROPE_HALF, olmo2_is, .n_ctx = 2048, .window = 4096, .theta = 5e5, .local_theta = -1,
     .eps = 1e-5f);
 ROW(granite_row, "granite", ROPE_INTERLEAVED, granite_is, .n_ctx = 2048);
+ROW(granite_hybrid_row, "granitemoehybrid", ROPE_INTERLEAVED, granite_hybrid_is, .n_ctx = 2048);
 ROW(ministral_row, "ministral", ROPE_HALF, ministral_is, .kv_heads = 8, .n_ctx = 131072, .window = 4096);
 ROW(ministral3_row, "ministral3", ROPE_INTERLEAVED, ministral3_is, .kv_heads = 8, .head_dim = 128, .n_ctx = 262144,
     .eps = 1e-5f, .rope = ministral3_rope);

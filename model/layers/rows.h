@@ -13,7 +13,7 @@ extern const Architecture gemma_row, gemma2_row, gemma3_row, gemma_embedding_row
     minicpm_row, lfm2_row, exaone_row, olmoe_row, qwen2_moe_row, qwen2moe_row, granite_moe_row, granite_moe_shared_row,
     ernie_moe_row, ernie_moe_gguf_row, lfm2_moe_row, lfm2moe_row, dots1_row, glm4_moe_row, glm4moe_row,
     deepseek_v2_row, deepseek_v3_row, kimi_k2_row, deepseek2_row, glm4_moe_lite_row, youtu_row, mistral4_row,
-    minicpm3_row, gemma4_row, gemma4_text_row, gemma4_unified_row;
+    minicpm3_row, gemma4_row, gemma4_text_row, gemma4_unified_row, granite_hybrid_row;
 extern const Architecture nomic_row, nomic_gguf_row, modern_row, modern_gguf_row, euro_row, neo_row, neo_gguf_row,
     gte_row, gte_old_row, jina_row, jina_old_row, jina_gguf_row; /* encoders.c */
 

@@ -393,6 +393,9 @@ CASES = {
         100.0, **YARN, llama_4_scaling_beta=0.3, mscale=1.0, mscale_all_dim=1.0)), None,
         no_gguf="the converter knows it in a model that sees pictures alone"),
     "minicpm3": Case("MiniCPM3ForCausalLM", dict(MLA, **TIED, **ONE, v_head_dim=8), None),
+    "granite_hybrid": Case("GraniteMoeHybridForCausalLM", dict(
+        **GQA, **TIED, **SCALES, **ONE, layer_types=[FULL], num_local_experts=0, num_experts_per_tok=0, mamba_n_heads=4,
+        mamba_d_head=16, shared_intermediate_size=32, position_embedding_type="rope"), None, rows=[(33, 32)]),
     "gemma4": Case("Gemma4ForCausalLM", dict(
         GEMMA4, hidden_size_per_layer_input=8, num_kv_shared_layers=2, use_double_wide_mlp=True), None, more=LENT),
     "gemma4_moe": Case("Gemma4ForCausalLM", dict(
@@ -545,6 +548,7 @@ WRONG = {
     "mistral4": [COLD, key("all groups", "topk_group", "1", "2"), RAW],
     "minicpm3": [THETA, key("embeddings as they are", "scale_emb", "12", "1"),
                  key("branches as they are", "scale_depth", "1.4", "1.0"), key("logits as they are", "dim_model_base", "256", "32")],
+    "granite_hybrid": [THETA, ("gate and up the other way", "swap", "shared_mlp.input_linear", "1024"), key("branches as they are", "residual_multiplier", "0.5", "1.0")],
     "gemma4": [window(9), NO_K_NORM, key("no cap on logits", "final_logit_softcapping", "8.0", "null"),
                key("whole heads turn", "partial_rotary_factor", "0.25", "1.0"),
                *bare("scale of layers", "layer_scalar", value="1"),

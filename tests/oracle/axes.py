@@ -70,7 +70,7 @@ def main():
                 for at in places:
                     f.write("at %d %d %d\n" % at)
                 for t in (4, 8, len(ids) - 1):
-                    f.write("row %d %s\n" % (t, " ".join("%.9g" % v for v in logits[t])))
+                    f.write("row %d %s\n" % (t, " ".join("%.7g" % v for v in logits[t])))
 
 
 main()
