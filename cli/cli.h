@@ -167,6 +167,9 @@ int options_parse(Args *a, int argc, char **argv, const Command *cmd);
 void help_print(const Command *commands, int n, const Command *cmd); /* of cmd; the first one is the usual command */
 int options_ask_for_specs(const Args *a); /* --rope help */
 void print_specs(void);          /* all methods and their keys */
+/* A command to copy, in stdout's own line; on a terminal that has less room in several, a backslash at the end of each,
+ * the later ones so far indented. */
+void print_command(const char *line, int indent);
 void models_print(void);         /* --help models: those that run here, and why others do not */
 void print_kernels(void);        /* the rows that run here, a space in front of each */
 
@@ -233,6 +236,8 @@ void out_text(
     size_t n); /* text of the model, in whole characters: to a terminal without C0 (but newline and tab), DEL and C1 */
 void out_own(const char *text); /* ours, as_called */
 void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
+/* A paragraph of ours, and the end of its last line: on a terminal broken at its width, for others as it is. */
+void prose(const char *fmt, ...) BASE_PRINTF(1, 2);
 void out_flush(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
 int close_written(FILE *f); /* f is closed; 1 where not all that was written to it is there */
@@ -306,6 +311,8 @@ int figure_show(Figure f, const Args *a);
 /* What a picture on stdout may take, and whether it may have colours: the terminal's size, else 80 columns; NO_COLOR,
  * TERM=dumb. */
 void screen(int *width, int *height, int *colour);
+/* Columns of a line of stdout: a terminal's. What reads a pipe finds each row of a table whole: INT_MAX. */
+int line_room(void);
 const char *file_name(const char *path); /* behind the last / */
 
 /* ---- confine.c: the sandbox, of what the options name (sandbox.h) ---- */

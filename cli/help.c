@@ -2,6 +2,7 @@
 #include "options.h"
 
 #include "kernels/rows.h"
+#include "lab/plot/parts.h"
 #include "model/keys_more.h"
 #include "rope/spec.h"
 #include "weights-tools/training/options.h"
@@ -140,6 +141,37 @@ void help_print(const Command *commands, int n, const Command *cmd) {
     print_options(cmd);
     printf("\nexamples:\n");
     out_own(cmd->examples);
+}
+
+/* Where s [n] may be parted: in front of the last option, pipe or file that begins by `most`, outside quotes; 0: not
+ * at all. */
+static size_t command_break(const char *s, size_t n, size_t most) {
+    size_t at = 0;
+    char quote = 0;
+    for (size_t i = 0; i + 1 < n && i <= most; i++) {
+        if (quote ? s[i] == quote : s[i] == '"' || s[i] == '\'') quote = quote ? 0 : s[i];
+        if (!quote && s[i] == ' ' && strchr("-|<>", s[i + 1])) at = i;
+    }
+    return at;
+}
+
+void print_command(const char *line, int indent) {
+    const char *comment = strstr(line, " # ");
+    size_t n = comment ? (size_t)(comment - line) : strlen(line), room = (size_t)line_room(), column = 0, at;
+    if (plot_columns(line, strlen(line)) <= room) {
+        out_printf("%s\n", line);
+        return;
+    }
+    while (n && line[n - 1] == ' ') n--;
+    while (column + n > room && (at = command_break(line, n, room > column + 2 ? room - column - 2 : 0))) {
+        out_printf("%*s%.*s \\\n", (int)column, "", (int)at, line);
+        line += at + 1, n -= at + 1, column = (size_t)indent;
+    }
+    out_printf("%*s%.*s", (int)column, "", (int)n, line);
+    int beside = comment && column + n + 1 + strlen(comment) <= room;
+    if (beside) out_printf(" %s", comment);
+    else if (comment) out_printf("\n%*s%s", indent, "", comment + 1);
+    out_printf("\n");
 }
 
 static void print_model(const char *name, int *column) {

@@ -1,6 +1,7 @@
 /* cli/output.c - saying things: error lines, notes, progress on stderr; text and JSON on stdout. */
 #include "cli.h"
 #include "terminal.h"
+#include "wrap.h"
 #include "base/base.h"
 #include "base/paths.h"
 #include "base/system.h"
@@ -75,16 +76,20 @@ int option_refused(int rc, const char *before, const char *err) {
     return rc == 0 ? 0 : errno_is_passing(rc) ? fail("%s%s", before, err) : usage("%s%s", before, err);
 }
 
+/* Whatever its length; malloc'ed, NULL without memory. */
+static char *formatted(const char *fmt, va_list ap) {
+    va_list again;
+    va_copy(again, ap);
+    int n = vsnprintf(NULL, 0, fmt, again);
+    va_end(again);
+    char *text = n < 0 ? NULL : malloc((size_t)n + 1);
+    if (text) vsnprintf(text, (size_t)n + 1, fmt, ap);
+    return text;
+}
+
 /* A line of what is to be known, without the control characters that a file's name or a text in it may have. */
 static void remark(const char *fmt, va_list ap) {
-    va_list again;
-    char *own = as_called(fmt);
-    if (!own) return;
-    va_copy(again, ap);
-    int n = vsnprintf(NULL, 0, own, again);
-    va_end(again);
-    char *line = n < 0 ? NULL : malloc((size_t)n + 1);
-    if (line) vsnprintf(line, (size_t)n + 1, own, ap);
+    char *own = as_called(fmt), *line = own ? formatted(own, ap) : NULL;
     free(own);
     if (!line) return;
     text_harmless(line, "\n\t");
@@ -216,6 +221,22 @@ void out_printf(const char *fmt, ...) {
     va_start(ap, fmt);
     out_check(vfprintf(stdout, fmt, ap) < 0);
     va_end(ap);
+}
+
+void prose(const char *fmt, ...) {
+    va_list ap;
+    va_start(ap, fmt);
+    char *text = formatted(fmt, ap);
+    va_end(ap);
+    if (!text) {
+        out.broken = ENOMEM;
+        return;
+    }
+    for (char *s = text; out.terminal && (s = strchr(s, '\n'));) *s = ' ';
+    wrap_lines(text, (size_t)line_room());
+    out_text(text, strlen(text));
+    out_bytes("\n", 1);
+    free(text);
 }
 
 void json_string(const char *s, size_t n) {

@@ -6,6 +6,7 @@
 #include "lab/reach.h"
 #include "model/layers/layers.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,47 +28,92 @@ static double cache_size(const Config *c, CacheType type, int64_t n) {
     return slot * (double)n;
 }
 
-/* Which methods change this pair is their column: its frequency as a part of the trained one. */
-static void print_pairs(const Reach *p) {
-    int others = 0;
-    for (size_t i = 0; i < p->n_methods; i++)
-        others |= memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0;
-    out_printf(others ? "\n%4s %12s %10s  %-20s" : "\n%4s %12s %10s  %s", "pair", "wavelength", "turns",
-               "in training");
-    for (size_t i = 0; i < p->n_methods; i++)
-        if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
-            out_printf(" %12.12s", p->methods[i].name);
+static int changes(const Reach *p, const ReachMethod *m) {
+    return memcmp(m->inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0;
+}
+
+/* A row a pair; of a pair alone what stands in front of the methods [n]. */
+static void print_pair_rows(const Reach *p, const ReachMethod *const *methods, size_t n, int alone, int wide) {
+    int room[] = {wide ? 12 : 10, wide ? 10 : 8, n == 0 ? 0 : wide ? 20 : 17}, width = wide ? 12 : 8;
+    out_printf("\n%4s", "pair");
+    if (alone) out_printf(" %*s %*s  %-*s", room[0], "wavelength", room[1], "turns", room[2], "in training");
+    for (size_t i = 0; i < n; i++) out_printf(" %*.*s", width, width, methods[i]->name);
     for (int k = 0; k < p->n_pairs; k++) {
         double turns = reach_turns(p, k);
-        out_printf(others ? "\n%4d %12.5g %10.4g  %-20s" : "\n%4d %12.5g %10.4g  %s", k,
-                   TURN / p->inv_freq[k], turns, turns >= 1 ? "every angle" : "never a full turn");
-        for (size_t i = 0; i < p->n_methods; i++)
-            if (memcmp(p->methods[i].inv_freq, p->inv_freq, (size_t)p->n_pairs * sizeof *p->inv_freq) != 0)
-                out_printf(" %12.4g", p->methods[i].inv_freq[k] / p->inv_freq[k]);
+        out_printf("\n%4d", k);
+        if (alone)
+            out_printf(" %*.5g %*.4g  %-*s", room[0], TURN / p->inv_freq[k], room[1], turns, room[2],
+                       turns >= 1 ? "every angle" : "never a full turn");
+        for (size_t i = 0; i < n; i++) out_printf(" %*.4g", width, methods[i]->inv_freq[k] / p->inv_freq[k]);
     }
     out_printf("\n");
 }
 
+/* Which methods change this pair is their column: its frequency as a part of the trained one. Those that a line has no
+ * room for have a table of their own below. */
+static void print_pairs(const Reach *p) {
+    const ReachMethod *others[REACH_MOST];
+    size_t n = 0, at = 0, room = (size_t)line_room();
+    for (size_t i = 0; i < p->n_methods; i++)
+        if (changes(p, &p->methods[i])) others[n++] = &p->methods[i];
+    int wide = 51 + 13 * n <= room;
+    size_t now = wide ? n : room > 43 ? (room - 43) / 9 : 0;
+    for (int alone = 1; alone || at < n; alone = 0, at += now, now = room > 13 ? (room - 4) / 9 : 1) {
+        if (now > n - at) now = n - at;
+        print_pair_rows(p, others + at, now, alone, wide);
+    }
+}
+
 static void print_methods(const Reach *p) {
-    out_printf("\n%-22s%12s%12s%10s%12s  %s\n", "method", "farthest", "keys seen", "unseen", "scores by",
-               "with all its numbers");
+    enum { NUMBERS = 70 };
+    size_t longest = strlen("with all its numbers");
+    for (size_t i = 0; i < p->n_methods; i++)
+        if (strlen(p->methods[i].spec) > longest) longest = strlen(p->methods[i].spec);
+    int beside = NUMBERS + longest <= (size_t)line_room();
+    out_printf("\n%-22s%12s%12s%10s%12s%s\n", "method", "farthest", "keys seen", "unseen", "scores by",
+               beside ? "  with all its numbers" : "");
     for (size_t i = 0; i < p->n_methods; i++) {
         const ReachMethod *m = &p->methods[i];
-        out_printf("%-22.22s%12.6g%12lld%10d%12.4g  %s\n", m->name, m->farthest, (long long)m->keys, m->unseen,
-                   m->scale, m->spec);
+        out_printf("%-22.22s%12.6g%12lld%10d%12.4g%s%s\n", m->name, m->farthest, (long long)m->keys, m->unseen,
+                   m->scale, beside ? "  " : "", beside ? m->spec : "");
     }
-    out_printf(
-        "farthest: the distance at which the last query sees its farthest key, in the layer and the head that see\n"
-        "farthest (ms-poe leaves its first layers as they are; 0: no layer rotates). unseen: pairs that meet angles\n"
-        "there which they never had in training: what a model has not learnt to read\n");
+    if (!beside) out_printf("\nwith all their numbers\n");
+    for (size_t i = 0; i < p->n_methods && !beside; i++) out_printf("%s\n", p->methods[i].spec);
+    if (!beside) out_printf("\n");
+    prose("farthest: the distance at which the last query sees its farthest key, in the layer and the head that see\n"
+          "farthest (ms-poe leaves its first layers as they are; 0: no layer rotates). unseen: pairs that meet angles\n"
+          "there which they never had in training: what a model has not learnt to read");
 }
 
 static void print_memory(const Config *c, int64_t n) {
     if (c->linear.form) return;
-    out_printf("\nkeys and values of %lld positions: ", (long long)n);
-    for (int t = 0; cache_formats[t].name; t++)
-        out_printf("%s%.4g MB as %s", t ? ", " : "", cache_size(c, (CacheType)t, n) / 1e6, cache_formats[t].name);
+    char line[200];
+    int at = snprintf(line, sizeof line, "keys and values of %lld positions: ", (long long)n);
+    for (int t = 0; cache_formats[t].name && at < (int)sizeof line; t++)
+        at += snprintf(line + at, sizeof line - (size_t)at, "%s%.4g MB as %s", t ? ", " : "",
+                       cache_size(c, (CacheType)t, n) / 1e6, cache_formats[t].name);
     out_printf("\n");
+    prose("%s", line);
+}
+
+static void advise(const char *spec, const char *why) {
+    size_t wide = 9 + (strlen(spec) > 20 ? strlen(spec) : 20) + 1 + strlen(why);
+    int beside = wide <= (size_t)line_room();
+    out_printf(beside ? "  --rope %-20s %s\n" : "  --rope %s\n", spec, why);
+    if (!beside) prose("    %s", why);
+}
+
+/* The command that says which of them is best. */
+static void print_compare(const Reach *p, const Args *a, const char *specs) {
+    int named = a->model != compiled_in;
+    size_t n = strlen(called) + strlen(a->model) + strlen(specs) + 120;
+    char *line = malloc(n);
+    if (!line) out.broken = ENOMEM;
+    else snprintf(line, n, "  %s compare%s%s -f TEXT --rope %s --lengths %lld,%lld", called, named ? " " : "",
+                  named ? a->model : "", specs, (long long)p->trained, (long long)p->context);
+    out_printf("which is best for this model and a text of yours:\n");
+    if (line) print_command(line, 2);
+    free(line);
 }
 
 /* Those of the methods that show the model nothing new and yet all keys (but for linear, which brings neighbours too
@@ -76,8 +122,8 @@ static void print_memory(const Config *c, int64_t n) {
 static void print_advice(const Reach *p, const Args *a, const char *specs, int whole, int compares) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {
-        out_printf("\n%lld positions are no more than this model was trained on: nothing to stretch\n",
-                   (long long)p->context);
+        out_printf("\n");
+        prose("%lld positions are no more than this model was trained on: nothing to stretch", (long long)p->context);
         return;
     }
     int64_t most = 0;
@@ -87,7 +133,8 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
         if (strcmp(p->methods[i].name, "none") == 0)
             new_angles = p->methods[i].unseen > 0 || p->methods[i].keys < most || most == p->context;
     if (!new_angles) {
-        out_printf("\nits own windows let a query see no farther than it was trained on: nothing to stretch\n");
+        out_printf("\n");
+        prose("its own windows let a query see no farther than it was trained on: nothing to stretch");
         return;
     }
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
@@ -101,13 +148,9 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
         out_printf("  --rope %s\n", m->spec);
         if ((size_t)n < sizeof usual) n += snprintf(usual + n, sizeof usual - (size_t)n, ",%s", m->name);
     }
-    out_printf("  --rope %-20s (twice the factor: what was reported to do better than the factor itself)\n", ntk);
-    if (!whole) out_printf("  --rope %-20s (reads on without end, and sees the last part only)\n", "sinks");
-    if (!compares) return;
-    int named = a->model != compiled_in;
-    out_printf("which is best for this model and a text of yours:\n  %s compare%s%s -f TEXT --rope %s "
-               "--lengths %lld,%lld\n", called, named ? " " : "", named ? a->model : "", specs ? specs : usual,
-               (long long)p->trained, (long long)p->context);
+    advise(ntk, "(twice the factor: what was reported to do better than the factor itself)");
+    if (!whole) advise("sinks", "(reads on without end, and sees the last part only)");
+    if (compares) print_compare(p, a, specs ? specs : usual);
 }
 
 static void json_plan(const Reach *p, const Config *c, const Args *a) {
@@ -182,8 +225,8 @@ int run_plan(Args *a) {
     if (code == 0 && a->show.json) json_plan(&p, &e.model.config, a);
     else if (code == 0 && a->show.csv) csv_plan(&p);
     else if (code == 0) {
-        out_printf("%s: trained on %lld positions; RoPE of base %g turns %d pairs, %d of them at least once around\n",
-                   a->model, (long long)p.trained, e.model.config.rope.theta, p.n_pairs, p.n_full);
+        prose("%s: trained on %lld positions; RoPE of base %g turns %d pairs, %d of them at least once around",
+              a->model, (long long)p.trained, e.model.config.rope.theta, p.n_pairs, p.n_full);
         print_pairs(&p);
         print_methods(&p);
         print_memory(&e.model.config, p.context);

@@ -4,6 +4,7 @@
 #include "base/paths.h"
 #include "rope/spec.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -61,6 +62,12 @@ void screen(int *width, int *height, int *colour) {
         *height = w.ws_row < 30 ? w.ws_row - 4 : 26;
     }
     *colour = !(plain && *plain) && term && strcmp(term, "dumb") != 0;
+}
+
+int line_room(void) {
+    int width, height, colour;
+    screen(&width, &height, &colour);
+    return out.terminal ? width : INT_MAX;
 }
 
 /* What was drawn goes where it belongs. An exit code. */

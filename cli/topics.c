@@ -1,7 +1,6 @@
 /* cli/topics.c - commands of several parts, and the lines of C that their numbers come from. */
 #include "cli.h"
-
-#include "lab/plot/parts.h"
+#include "wrap.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -28,21 +27,14 @@ const Topic *topic_among(const Topic *topics, char *const *words, int n) {
 void teach(const char *fmt, ...) {
     char text[2000];
     int width, height, colour;
-    size_t column = 0;
     va_list ap;
     va_start(ap, fmt);
     vsnprintf(text, sizeof text, fmt, ap);
     va_end(ap);
     screen(&width, &height, &colour);
+    wrap_lines(text, width < 100 ? (size_t)width : 100);
     out_bytes("\n", 1);
-    for (const char *s = text; *s;) {
-        size_t n = strcspn(s, " \n"), columns = plot_columns(s, n);
-        if (column && column + 1 + columns > (size_t)(width < 100 ? width : 100)) out_bytes("\n", 1), column = 0;
-        else if (column) out_bytes(" ", 1), column++;
-        out_text(s, n);
-        column += columns;
-        s += n + strspn(s + n, " \n");
-    }
+    out_text(text, strlen(text));
     out_bytes("\n", 1);
 }
 

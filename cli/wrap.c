@@ -45,6 +45,24 @@ void wrap_text(Wrap *w, const char *s, size_t n) {
     }
 }
 
+void wrap_lines(char *s, size_t edge) {
+    char *space = NULL; /* the last one of this line, behind a word */
+    size_t column = 0, len;
+    for (int words = 0; *s; s += len) {
+        uint32_t cp;
+        int bytes = utf8_decode(s, strlen(s), &cp);
+        len = bytes > 0 ? (size_t)bytes : 1;
+        if (*s == '\n') space = NULL, words = 0, column = 0;
+        else column += plot_columns(s, len);
+        if (*s == ' ' && words) space = s;
+        else words |= *s != ' ' && *s != '\n';
+        if (column <= edge || !space) continue;
+        *space = '\n';
+        column = s > space ? plot_columns(space + 1, (size_t)(s - space - 1) + len) : 0;
+        space = NULL;
+    }
+}
+
 void wrap_end(Wrap *w) {
     put_word(w);
     *w = (Wrap){.n = 0};

@@ -14,4 +14,7 @@ typedef struct {
 void wrap_text(Wrap *w, const char *s, size_t n); /* s: whole characters; to stdout, by out_text */
 void wrap_end(Wrap *w);                           /* the last word, too; w is as at the beginning */
 
+/* A whole text, in place: where a line is wider than edge, a space between words becomes the end of a line. */
+void wrap_lines(char *text, size_t edge);
+
 #endif

@@ -1,0 +1,52 @@
+/* tests/test_terminal.c - what commands print on a terminal of 80 columns: no line is wider, and none is cut. */
+#include "program.h"
+#include "test.h"
+
+#include "lab/plot/parts.h"
+
+#include <string.h>
+
+#define M "model/tales-1m.gguf "
+
+/* stdout and stderr of ./run ARGS there, into out: 1; 0 where there is no terminal. */
+static int on_terminal(const char *args) {
+    if (shell("script -qec true /dev/null") != 0) {
+        test_skip("script makes no terminal here");
+        return 0;
+    }
+    int code = shell("script -qec \"stty cols 80 rows 24; NO_COLOR=1 %s %s\" /dev/null < /dev/null", test_run_path(),
+                     args);
+    if (code) printf("    %s: code %d\n", args, code);
+    CHECK(code == 0);
+    return 1;
+}
+
+/* What somebody copies may be wider: it stands alone on its line. */
+static int to_copy(const char *line) { return strncmp(line, "  --rope ", 9) == 0 && !strchr(line + 9, ' '); }
+
+static void check_lines(const char *args) {
+    for (char *line = strtok(out, "\r\n"); line; line = strtok(NULL, "\r\n")) {
+        size_t n = strlen(line);
+        int fits = (plot_columns(line, n) <= 80 || to_copy(line)) && line[n - 1] != ' ';
+        if (!fits) printf("    %s: \"%s\"\n", args, line);
+        CHECK(fits);
+    }
+}
+
+static void widths(void) {
+    static const char *const commands[] = {"plan " M "-c 1024", "plan " M};
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
+        if (on_terminal(commands[i])) check_lines(commands[i]);
+}
+
+/* Methods without room have a table of their own; a spec and a command can be copied. */
+static void plan(void) {
+    if (!on_terminal("plan " M "-c 1024")) return;
+    CHECK(strstr(out, "   0     6.2832    40.74  every angle ") && strstr(out, "\r\npair   llama3\r\n   0        1"));
+    CHECK(strstr(out, "\r\n  --rope ntk:factor=8\r\n    (twice the factor") && strstr(out, "\r\nyarn:original=256:"));
+    CHECK(strstr(out, "yarn,llama3,rerope,self-extend,dca \\\r\n  --lengths 256,1024\r\n"));
+    CHECK(run("plan " M "-c 1024") == 0 && strstr(out, "self-extend,dca --lengths 256,1024\n"));
+    CHECK(strstr(out, " by-parts         yarn       llama3\n") && strstr(out, "\nfarthest (ms-poe"));
+}
+
+const Test tests_terminal[] = {{"terminal/widths", widths}, {"terminal/plan", plan}, {0}};
