@@ -1,5 +1,6 @@
 /* cli/compare_show.c - what comes out of a comparison: a table, CSV, JSON, charts. */
 #include "compare.h"
+#include "lab/plot/parts.h"
 
 #include <errno.h>
 #include <math.h>
@@ -134,31 +135,36 @@ static void print_number(const CompareCell *c, int entropy, int width) {
     out_printf("  %*s", width, text);
 }
 
-/* Methods down, lengths across; positions, of which there are many, go down. */
+/* The columns [from .. to[ of the table, with what its rows are called in front. */
+static void print_columns(const CompareTable *t, const Axes *x, int entropy, size_t from, size_t to, int left,
+                          int width) {
+    int by = t->by_position;
+    out_printf("%-*s", left, by ? "position" : entropy ? "entropy" : "loss");
+    for (size_t j = from; j < to; j++)
+        if (by) out_printf("  %*s", width, x->ropes[j]);
+        else out_printf("  %*zu", width, x->xs[j]);
+    for (size_t i = 0; i < (by ? x->n_xs : x->n_ropes); i++) {
+        if (by) out_printf("\n%-*zu", left, x->xs[i]);
+        else out_printf("\n%-*s", left, x->ropes[i]);
+        for (size_t j = from; j < to; j++) print_number(at(t, x->ropes[by ? j : i], x->xs[by ? i : j]), entropy, width);
+    }
+    out_printf("\n");
+}
+
+/* Methods down, lengths across; positions, of which there are many, go down. Columns that have no room stand below. */
 static void print_table(const CompareTable *t, const Axes *x, int entropy) {
-    int width = 15, left = 8;
+    int width = 15, left = 8, room = line_room();
     for (size_t i = 0; i < x->n_ropes; i++) {
         int n = (int)strlen(x->ropes[i]);
         if (t->by_position && n > width) width = n;
         if (!t->by_position && n > left) left = n;
     }
-    if (t->by_position) {
-        out_printf("%-*s", left, "position");
-        for (size_t i = 0; i < x->n_ropes; i++) out_printf("  %*s", width, x->ropes[i]);
-        for (size_t j = 0; j < x->n_xs; j++) {
-            out_printf("\n%-*zu", left, x->xs[j]);
-            for (size_t i = 0; i < x->n_ropes; i++) print_number(at(t, x->ropes[i], x->xs[j]), entropy, width);
-        }
-        out_printf("\n");
-        return;
+    size_t columns = t->by_position ? x->n_ropes : x->n_xs,
+           each = plot_block(columns, room > left ? (size_t)(room - left) / (size_t)(2 + width) : 0);
+    for (size_t from = 0; from < columns; from += each) {
+        if (from) out_printf("\n");
+        print_columns(t, x, entropy, from, columns - from < each ? columns : from + each, left, width);
     }
-    out_printf("%-*s", left, entropy ? "entropy" : "loss");
-    for (size_t j = 0; j < x->n_xs; j++) out_printf("  %*zu", width, x->xs[j]);
-    for (size_t i = 0; i < x->n_ropes; i++) {
-        out_printf("\n%-*s", left, x->ropes[i]);
-        for (size_t j = 0; j < x->n_xs; j++) print_number(at(t, x->ropes[i], x->xs[j]), entropy, width);
-    }
-    out_printf("\n");
 }
 
 static void print_head(const char *head) {
@@ -166,7 +172,7 @@ static void print_head(const char *head) {
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
         const char *value;
         size_t n = compare_head_value(head, keys[i], &value);
-        if (n) out_printf("%-11s %.*s\n", keys[i], (int)n, value);
+        if (n) prose("%-11s %.*s", keys[i], (int)n, value);
     }
     out_printf("\nmean loss, nats a token (its standard error, as if tokens were independent)\n\n");
 }

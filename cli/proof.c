@@ -46,6 +46,8 @@ static int read_shifts(Task *t) {
     }
 }
 
+static int is_narrow(void) { return line_room() < 96; }
+
 static void print_head(const Task *t, const Config *c) {
     char spec[ROPE_SPEC_MOST];
     rope_spec_print(&c->rope, spec, sizeof spec);
@@ -56,12 +58,14 @@ static void print_head(const Task *t, const Config *c) {
         out_printf("\"tokens\":%zu,\"angles\":\"%s\",\"rows\":[", t->n, t->angles ? t->angles->name : "double");
         return;
     }
-    if (!t->a->show.csv)
-        out_printf("%s, --rope %s: a text of %zu ids, read from position 0 and from others\n\n", file_name(t->a->model),
-                   spec, t->n);
-    if (t->a->show.csv) out_printf("attention,angles,shift,logit_off,logit_ulps,nll_off,nll_at_0,nll_shifted\n");
-    else out_printf("%-10s%-8s%12s%16s%10s%16s%12s%12s\n", "attention", "angles", "shift", "logits off by", "in ulps",
-                    "losses off by", "loss at 0", "shifted");
+    if (t->a->show.csv) {
+        out_printf("attention,angles,shift,logit_off,logit_ulps,nll_off,nll_at_0,nll_shifted\n");
+        return;
+    }
+    prose("%s, --rope %s: a text of %zu ids, read from position 0 and from others", file_name(t->a->model), spec, t->n);
+    out_printf(is_narrow() ? "\n%-10s%-7s%11s%12s%9s%11s%10s%10s\n" : "\n%-10s%-8s%12s%16s%10s%16s%12s%12s\n",
+               "attention", "angles", "shift", is_narrow() ? "logits off" : "logits off by", "in ulps",
+               is_narrow() ? "losses off" : "losses off by", "loss at 0", "shifted");
 }
 
 static void print_row(Task *t, const Config *c, const char *attention, size_t shift, const Proof *p) {
@@ -74,7 +78,8 @@ static void print_row(Task *t, const Config *c, const char *attention, size_t sh
                    p->nll[1]);
     else
         out_printf(t->a->show.csv ? "%s,%s,%zu,%.9g,%.9g,%.9g,%.9g,%.9g\n"
-                                  : "%-10s%-8s%12zu%16.2e%10.0f%16.2e%12.6f%12.6f\n",
+                   : is_narrow() ? "%-10s%-7s%11zu%12.2e%9.0f%11.2e%10.6f%10.6f\n"
+                                 : "%-10s%-8s%12zu%16.2e%10.0f%16.2e%12.6f%12.6f\n",
                    attention, angles, shift, p->logit_off, p->logit_ulps, p->nll_off, p->nll[0], p->nll[1]);
     t->begun = 1;
     out_flush();

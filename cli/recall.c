@@ -181,17 +181,35 @@ static void head(const Recall *r) {
     if (r->a->show.csv)
         out_printf("# recall: model %s, file %s, span %zu, seed %lld\n", r->a->model, r->a->in.file, r->span,
                    r->a->sampling.seed);
-    else
-        out_printf("%s reads %s: %zu samples, seed %lld\n\n", file_name(r->a->model), file_name(r->a->in.file),
-                   r->samples, r->a->sampling.seed);
+    else {
+        prose("%s reads %s: %zu samples, seed %lld", file_name(r->a->model), file_name(r->a->in.file), r->samples,
+              r->a->sampling.seed);
+        out_printf("\n");
+    }
+}
+
+/* Columns of the methods' names: the usual ones, or where a terminal has no room for them as many as it takes; 0: a
+ * name has a line of its own. */
+static int name_columns(const Recall *r, int usual, int numbers) {
+    int room = line_room(), longest = 0;
+    if (usual + numbers <= room) return usual;
+    for (size_t i = 0; i < r->c.n_ropes; i++)
+        if ((int)strlen(r->c.ropes[i]) > longest) longest = (int)strlen(r->c.ropes[i]);
+    return longest + numbers <= room ? longest : 0;
+}
+
+static void print_name(const char *name, int columns, int first) {
+    if (columns) out_printf("%-*s", columns, name);
+    else if (first) out_printf("%s\n", name);
 }
 
 /* What has no key tokens has no LongPPL: "-", or nothing. */
 static void print_longppl(const Recall *r) {
-    int csv = r->a->show.csv;
+    int csv = r->a->show.csv, left = name_columns(r, 40, 61);
     head(r);
     if (csv) out_printf("rope,longppl,key_nll,keys,tokens,nll,nll_short\n");
-    else out_printf("%-40s%12s%12s%8s%9s%10s%10s\n", "", "LongPPL", "key loss", "keys", "of", "loss", "short's");
+    else
+        out_printf("%-*s%12s%12s%8s%9s%10s%10s\n", left, "", "LongPPL", "key loss", "keys", "of", "loss", "short's");
     for (size_t i = 0; i < r->c.n_ropes && r->rows[i].n; i++) {
         const Row *w = &r->rows[i];
         double mean = w->n_keys ? w->keys / (double)w->n_keys : NAN, n = (double)w->n_ids;
@@ -199,14 +217,14 @@ static void print_longppl(const Recall *r) {
         number_or_none(ppl, sizeof ppl, exp(mean), csv ? "" : "-");
         number_or_none(key, sizeof key, mean, csv ? "" : "-");
         if (csv) csv_field(r->c.ropes[i]);
-        else out_printf("%-40s", r->c.ropes[i]);
+        else print_name(r->c.ropes[i], left, 1);
         out_printf(csv ? ",%s,%s,%zu,%zu,%.9g,%.9g\n" : "%12.8s%12.8s%8zu%9zu%10.4f%10.4f\n", ppl, key, w->n_keys,
                    w->n_ids, w->all / n, w->brief / n);
     }
-    if (!csv)
-        out_printf(
-            "\nkey tokens: by more than 2 nats easier with %zu ids in front than with %zu, and then below 2 nats\n",
-            r->length, r->n_short);
+    if (csv) return;
+    out_printf("\n");
+    prose("key tokens: by more than 2 nats easier with %zu ids in front than with %zu, and then below 2 nats",
+          r->length, r->n_short);
 }
 
 static int json_rows(const Recall *r) {
@@ -228,24 +246,29 @@ static int json_rows(const Recall *r) {
 }
 
 static void print_rows(const Recall *r) {
-    int csv = r->a->show.csv;
+    static const char *const heads[] = {"%-*s%9s%8s%9s%9s%11s%9s%11s%11s\n", "%-*s%9s%6s%9s%8s%10s%8s%10s%7s\n"},
+                             *const lines[] = {"%9zu%8zu%9.4f%9.4f%11.4f%9.4f%11.3f%11.3f\n",
+                                               "%9zu%6zu%9.4f%8.4f%10.4f%8.4f%10.3f%7.3f\n"};
+    int csv = r->a->show.csv, narrow = line_room() < 34 + 77, left = name_columns(r, 34, narrow ? 67 : 77);
     head(r);
     if (csv) out_printf("rope,distance,samples,first,second,gain,stderr,right_first,right_second\n");
     else
-        out_printf("%-34s%9s%8s%9s%9s%11s%9s%11s%11s\n", "", "distance", "spans", "loss 1st", "2nd", "easier by",
-                   "stderr", "right 1st", "2nd");
+        out_printf(heads[narrow], left, "", "distance", "spans", "loss 1st", "2nd", "easier by", "stderr", "right 1st",
+                   "2nd");
     for (size_t i = 0; i < r->c.n_ropes * r->n_distances && r->rows[i].n; i++) {
         const Row *w = &r->rows[i];
         double n = (double)w->n;
         if (csv) csv_field(r->c.ropes[i / r->n_distances]);
-        else out_printf("%-34s", r->c.ropes[i / r->n_distances]);
-        out_printf(csv ? ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.6g\n" : "%9zu%8zu%9.4f%9.4f%11.4f%9.4f%11.3f%11.3f\n",
+        else print_name(r->c.ropes[i / r->n_distances], left, i % r->n_distances == 0);
+        out_printf(csv ? ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.6g\n" : lines[narrow],
                    r->distances[i % r->n_distances], w->n, w->mean.nll[0] / n, w->mean.nll[1] / n, gain_of(w),
                    stderr_of(w), w->mean.right[0] / n, w->mean.right[1] / n);
     }
-    if (!csv)
-        out_printf("\nloss of a span of %zu tokens in nats a token, the first time and the second; easier by: below 0, "
-                   "it was harder\nright: the share of tokens that were the model's first guess\n", r->span);
+    if (csv) return;
+    out_printf("\n");
+    prose("loss of a span of %zu tokens in nats a token, the first time and the second; easier by: below 0, it was "
+          "harder", r->span);
+    prose("right: the share of tokens that were the model's first guess");
 }
 
 static int draw(const Recall *r) {

@@ -34,7 +34,13 @@ static void check_lines(const char *args) {
 }
 
 static void widths(void) {
-    static const char *const commands[] = {"plan " M "-c 1024", "plan " M};
+    static const char *const commands[] = {"plan " M "-c 1024", "plan " M,
+        "compare " M "-f README.md --rope none,ntk --lengths 32,64,128,256,512 --score 32 -q",
+        "compare " M "-f README.md --rope none,ntk,yarn,linear,dca --lengths 64 --by-position --score 32 -q",
+        "recall " M "-f README.md --rope none,self-extend --samples 1 -q",
+        "recall " M "-f README.md --rope none,self-extend:group=8:window=128 --samples 1 -q",
+        "recall " M "-f README.md --longppl -c 300 --samples 1 -q", "proof " M "-q",
+        "proof " M "--angles f32 --shift 1,10485759 -q", "passkey " M "--lengths 128,160 --trials 1 -q"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (on_terminal(commands[i])) check_lines(commands[i]);
 }
@@ -49,4 +55,16 @@ static void plan(void) {
     CHECK(strstr(out, " by-parts         yarn       llama3\n") && strstr(out, "\nfarthest (ms-poe"));
 }
 
-const Test tests_terminal[] = {{"terminal/widths", widths}, {"terminal/plan", plan}, {0}};
+/* The columns that have no room are below, and the pipe's row has all. */
+static void tables(void) {
+    static const char compare[] = "compare " M "-f README.md --rope none,ntk --lengths 32,64,128,256,512 --score 32 -q",
+                      recall[] = "recall " M "-f README.md --rope none --samples 1 -q";
+    if (!on_terminal(compare)) return;
+    CHECK(strstr(out, "loss                   32               64              128\r\nnone "));
+    CHECK(strstr(out, "\r\n\r\nloss                  256              512\r\nnone "));
+    CHECK(run(compare) == 0 && strstr(out, "              128              256              512\nnone "));
+    CHECK(on_terminal(recall) && strstr(out, "\r\nnone       64     1 "));
+    CHECK(run(recall) == 0 && strstr(out, "\nnone                                     64       1 "));
+}
+
+const Test tests_terminal[] = {{"terminal/widths", widths}, {"terminal/plan", plan}, {"terminal/tables", tables}, {0}};
