@@ -76,7 +76,7 @@ static int find(const char *key) {
 
 void cite(const char *key) {
     int i = find(key);
-    out_printf("from %s, %s: %s\n", cited[i].file, cited[i].function, cited[i].line);
+    prose("from %s, %s: %s", cited[i].file, cited[i].function, cited[i].line);
 }
 
 const char *cited_place(const char *key) {

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define M "model/tales-1m.gguf "
+#define STORY " 'Tom had a red ball. He liked it.'"
 
 /* stdout and stderr of ./run ARGS there, into out: 1; 0 where there is no terminal. */
 static int on_terminal(const char *args) {
@@ -40,7 +41,13 @@ static void widths(void) {
         "recall " M "-f README.md --rope none,self-extend --samples 1 -q",
         "recall " M "-f README.md --rope none,self-extend:group=8:window=128 --samples 1 -q",
         "recall " M "-f README.md --longppl -c 300 --samples 1 -q", "proof " M "-q",
-        "proof " M "--angles f32 --shift 1,10485759 -q", "passkey " M "--lengths 128,160 --trials 1 -q"};
+        "proof " M "--angles f32 --shift 1,10485759 -q", "passkey " M "--lengths 128,160 --trials 1 -q",
+        "rope table", "rope table --rope yarn:factor=4", "rope clock", "rope decay", "rope matrix 3",
+        "rope rotate 1,0,1,0 3", "rope relative", "explain " M STORY " turn", "explain " M STORY " lens",
+        "explain " M STORY " next -t 0.8", "explain " M STORY " slide", "explain " M STORY " score --shift 100",
+        "explain " M STORY " use --layer 4 --head 0", "explain " M STORY " heads", "explain " M STORY " shift",
+        "explain " M STORY " pairing", "explain " M STORY " map --without-rope",
+        "explain model/tales-1m-linear.gguf" STORY " state"};
     for (size_t i = 0; i < sizeof commands / sizeof *commands; i++)
         if (on_terminal(commands[i])) check_lines(commands[i]);
 }
@@ -67,4 +74,19 @@ static void tables(void) {
     CHECK(run(recall) == 0 && strstr(out, "\nnone                                     64       1 "));
 }
 
-const Test tests_terminal[] = {{"terminal/widths", widths}, {"terminal/plan", plan}, {"terminal/tables", tables}, {0}};
+/* The query's columns, then the key's; a line of C is parted between words. */
+static void pairs(void) {
+    if (!on_terminal("explain " M STORY " turn")) return;
+    const char *query = strstr(out, "pair               query         by               after\r\n"),
+               *key = strstr(out, "pair                 key         by               after\r\n");
+    CHECK(query && key > query);
+    CHECK(run("explain " M STORY " turn") == 0 && strstr(out, "         by               after                 key "));
+    CHECK(on_terminal("explain " M STORY " score") && strstr(out, "->scores(s,\r\ntrace_rq("));
+    CHECK(run("explain " M STORY " lens") == 0 && !strstr(out, " \n"));
+}
+
+const Test tests_terminal[] = {{"terminal/widths", widths},
+                               {"terminal/plan", plan},
+                               {"terminal/tables", tables},
+                               {"terminal/pairs", pairs},
+                               {0}};

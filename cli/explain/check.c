@@ -52,10 +52,10 @@ static void print_shift(const Explain *x, const Trace *here, size_t by, double w
     int turns = kind->rotates && (!c->linear.form || c->linear.form->in_numerator || c->linear.form->before_phi);
     char angle[60];
     snprintf(angle, sizeof angle, ": each is turned by %zu theta more", by);
-    out_printf("The same %zu token%s at positions 0 to %zu and at %zu to %zu\n\n"
-               "keys, as attention has them    off by up to %.4g%s\n"
-               "attention's weights            off by up to %.1e\n", x->n, x->n == 1 ? "" : "s", x->n - 1, by,
-               by + x->n - 1, keys, turns ? angle : ": nothing turns them", weights);
+    out_printf("The same %zu token%s at positions 0 to %zu and at %zu to %zu\n\n", x->n, x->n == 1 ? "" : "s",
+               x->n - 1, by, by + x->n - 1);
+    prose("keys, as attention has them    off by up to %.4g%s", keys, turns ? angle : ": nothing turns them");
+    out_printf("attention's weights            off by up to %.1e\n", weights);
     if (goes_by_place(here, &x->t))
         teach("This is no rounding: with this method frequencies or the size of scores go by the position itself, and "
               "not by the distance alone.");
@@ -164,10 +164,10 @@ int explain_pairing(Args *a) {
         if (a->show.csv)
             out_printf("%s,%d,%.9g,%s\n", i ? "half" : "interleaved", own, loss[i], cited_place("rotate"));
         else {
-            out_printf("%s%s: loss %.4f nats a token; it goes on:\n   ", names[i], own ? ", as the file says" : "",
+            out_printf("%s%s: loss %.4f nats a token; it goes on:\n", names[i], own ? ", as the file says" : "",
                        loss[i]);
-            out_text(text[i], strlen(text[i]));
-            out_printf("\n%s", i ? "" : "\n");
+            prose("   %s", text[i]);
+            out_printf("%s", i ? "" : "\n");
         }
     }
     if (code == 0 && !a->show.csv) {

@@ -87,12 +87,14 @@ static void print_lens(const Explain *x, const Candidate *best, size_t query) {
     out_printf("\nbehind \"");
     explain_put_word(x->words[query], 0);
     out_printf("\" (%zu) each layer would say\n\n", query);
+    size_t width = line_room() < 83 ? 8 : 9;
     for (int l = 0; l < layers; l++) {
-        out_printf("layer %2d ", l);
+        out_printf("layer %2d", l);
         for (int k = 0; k < BEST; k++) {
             const Candidate *c = best_at(x, best, l, query) + k;
-            put_word(x, c->id, 9);
-            out_printf("%5.3f ", c->p);
+            out_printf(" ");
+            put_word(x, c->id, width);
+            out_printf("%5.3f", c->p);
         }
         out_printf("\n");
     }
@@ -200,10 +202,9 @@ static void print_next(const Explain *x, const Choice *of, size_t n, const size_
                    of[i].by_top_p ? "in" : "-", of[i].by_min_p ? "in" : "-");
     }
     if (csv) return;
-    out_printf(
-        "\nof %d tokens temperature %g leaves all, top-k %lld leaves %zu, top-p %g of these %zu, min-p %g of these "
-        "%zu\n",
-        x->e.model.config.vocab_size, a->temperature, a->top_k, left[1], a->top_p, left[2], a->min_p, left[3]);
+    out_printf("\n");
+    prose("of %d tokens temperature %g leaves all, top-k %lld leaves %zu, top-p %g of these %zu, min-p %g of these %zu",
+          x->e.model.config.vocab_size, a->temperature, a->top_k, left[1], a->top_p, left[2], a->min_p, left[3]);
     cite("left");
 }
 

@@ -181,9 +181,10 @@ static void print_loss(const Explain *x, const Trace *muted, size_t pairs) {
     double loss = mean_loss(&x->t);
     int linear = x->e.model.config.linear.form != NULL;
     if (isfinite(loss)) { /* a mask that shows what follows leaves no loss */
-        out_printf("\nmean loss of the text's tokens: %.4f nats%s", loss, muted ? " with RoPE" : "");
-        if (muted) out_printf(", %.4f without it in %zu pairs", mean_loss(muted), pairs);
         out_printf("\n");
+        if (!muted) prose("mean loss of the text's tokens: %.4f nats", loss);
+        else prose("mean loss of the text's tokens: %.4f nats with RoPE, %.4f without it in %zu pairs", loss,
+                   mean_loss(muted), pairs);
     }
     teach("%s", explain_row_sums(&x->e.model.config));
     cite(linear ? "weight linear" : "weight");

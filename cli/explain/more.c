@@ -147,10 +147,9 @@ static void print_state(const Explain *x, const Filling *f, int l) {
     if (x->a->show.csv) return;
     double state = filling_state_bytes(m), now = filling_cache_bytes(m, x->n),
            whole = filling_cache_bytes(m, (size_t)m->config.n_ctx_train);
-    out_printf(
-        "\nthe past in memory: %.0f bytes, now and after any number of tokens; softmax's keys and values: %.0f now,\n"
-        "%.0f after %lld tokens\n",
-        state, now, whole, (long long)m->config.n_ctx_train);
+    out_printf("\n");
+    prose("the past in memory: %.0f bytes, now and after any number of tokens; softmax's keys and values: %.0f now,\n"
+          "%.0f after %lld tokens", state, now, whole, (long long)m->config.n_ctx_train);
     const LinearForm *form = m->config.linear.form;
     teach("S takes each key with its value, z the same key%s %s",
           form->in_denominator ? "; both turned." : form->before_phi ? "; both turned before the feature map." :

@@ -92,27 +92,50 @@ static int draw_turn(const Pair *w) {
     return code;
 }
 
-static void print_turn(const Pair *w) {
-    int csv = w->x.a->show.csv;
+static void csv_turn(const Pair *w) {
     double scale = w->x.t.rope.scale;
-    if (csv) out_printf("pair,q0,q1,k0,k1,angle_q,angle_k,q0_turned,q1_turned,k0_turned,k1_turned,line\n");
-    else out_printf("\n%4s%20s%11s%20s%20s%11s%20s\n", "pair", "query", "by", "after", "key", "by", "after");
+    out_printf("pair,q0,q1,k0,k1,angle_q,angle_k,q0_turned,q1_turned,k0_turned,k1_turned,line\n");
     for (int i = 0; i < w->half; i++) {
         const PairTerm *p = &w->pairs[i];
         double q[2], k[2];
         turned(p->q, p->angle_q, scale, q);
         turned(p->k, p->angle_k, scale, k);
-        if (csv)
-            out_printf("%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", i, p->q[0], p->q[1], p->k[0],
-                       p->k[1], p->angle_q, p->angle_k, q[0], q[1], k[0], k[1], cited_place("rotate"));
-        else
-            out_printf("%4d%10.4f%10.4f%11.4f%10.4f%10.4f%10.4f%10.4f%11.4f%10.4f%10.4f\n", i, p->q[0], p->q[1],
-                       p->angle_q, q[0], q[1], p->k[0], p->k[1], p->angle_k, k[0], k[1]);
+        out_printf("%d,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n", i, p->q[0], p->q[1], p->k[0], p->k[1],
+                   p->angle_q, p->angle_k, q[0], q[1], k[0], k[1], cited_place("rotate"));
     }
-    if (csv) return;
+}
+
+static void print_turned(const double v[2], double by, double scale) {
+    double to[2];
+    turned(v, by, scale, to);
+    out_printf("%10.4f%10.4f%11.4f%10.4f%10.4f", v[0], v[1], by, to[0], to[1]);
+}
+
+/* The query's columns, the key's, or both side by side. */
+static void print_rows(const Pair *w, int query, int key) {
+    out_printf("\n%4s", "pair");
+    if (query) out_printf("%20s%11s%20s", "query", "by", "after");
+    if (key) out_printf("%20s%11s%20s", "key", "by", "after");
+    for (int i = 0; i < w->half; i++) {
+        const PairTerm *p = &w->pairs[i];
+        out_printf("\n%4d", i);
+        if (query) print_turned(p->q, p->angle_q, w->x.t.rope.scale);
+        if (key) print_turned(p->k, p->angle_k, w->x.t.rope.scale);
+    }
+    out_printf("\n");
+}
+
+static void print_turn(const Pair *w) {
+    if (w->x.a->show.csv) {
+        csv_turn(w);
+        return;
+    }
+    int both = line_room() >= 106;
+    print_rows(w, 1, both);
+    if (!both) print_rows(w, 0, 1);
     teach("Each pair is a point in a plane and turns by its own angle, position times frequency, in radians "
-          "(eq. 13): the fast ones first. Turning changes no length%s.", scale == 1 ? "" : "; this method then makes "
-          "all of them longer or shorter alike, as its factor on cos and sin has it");
+          "(eq. 13): the fast ones first. Turning changes no length%s.", w->x.t.rope.scale == 1 ? "" : "; this method "
+          "then makes all of them longer or shorter alike, as its factor on cos and sin has it");
     cite("angle");
     cite("rotate");
 }
@@ -215,9 +238,10 @@ static void print_slide(const PlotPoint *points, size_t n, int side) {
         rises += d && points[d].y > points[d - 1].y;
     }
     for (size_t d = 0; d < part; d++) near += points[d].y, far += points[n - 1 - d].y;
-    out_printf("\nnearest %zu: mean %.4f; farthest %zu: mean %.4f; largest %.4f at %lld, smallest %.4f at %lld\n", part,
-               near / (double)part, part, far / (double)part, points[most].y, side * (long long)most, points[least].y,
-               side * (long long)least);
+    out_printf("\n");
+    prose("nearest %zu: mean %.4f; farthest %zu: mean %.4f; largest %.4f at %lld, smallest %.4f at %lld", part,
+          near / (double)part, part, far / (double)part, points[most].y, side * (long long)most, points[least].y,
+          side * (long long)least);
     out_printf("it rises in %zu of %zu steps\n", rises, n - 1);
     teach("RoPE alone does this: the vectors are the same everywhere, only e^(i d theta) changes (eq. 16). What falls "
           "with the distance, on the whole, is the bound of section 3.4.3 (./run rope decay); one query and key may "

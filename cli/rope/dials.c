@@ -12,14 +12,18 @@ enum { SHOWN = 64 }; /* dials of a picture */
 
 /* ---- table ---- */
 
+static int is_narrow(void) { return line_room() < 84; }
+
 static void print_row(const Lesson *x, size_t pos) {
-    int csv = x->a->show.csv;
+    const char *form = x->a->show.csv ? "%zu,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n"
+                       : is_narrow() ? "%8zu%5d%12.6g%13.6g%12.6f%14.10f%14.10f\n"
+                                     : "%8zu%6d%14.6g%14.6g%14.6f%14.10f%14.10f\n";
     double c[ROPE_MAX_PAIRS], s[ROPE_MAX_PAIRS];
     rope_row64(&x->rope, (int64_t)pos, c, s);
     for (int i = 0; i < x->rope.rotary_dim / 2; i++) {
         double angle = x->rope.angle ? x->rope.angle(&x->rope, (int64_t)pos, i) : (double)pos * x->rope.inv_freq[i];
-        out_printf(csv ? "%zu,%d,%.9g,%.9g,%.9g,%.9g,%.9g,%s\n" : "%8zu%6d%14.6g%14.6g%14.6f%14.10f%14.10f\n", pos, i,
-                   x->rope.inv_freq[i], TURN / x->rope.inv_freq[i], angle, c[i], s[i], cited_place("angle"));
+        out_printf(form, pos, i, x->rope.inv_freq[i], TURN / x->rope.inv_freq[i], angle, c[i], s[i],
+                   cited_place("angle"));
     }
 }
 
@@ -61,8 +65,8 @@ int rope_table(Args *a) {
     if (code == 0) code = draw_table(&x, n);
     if (code == 0 && a->show.csv) out_printf("position,pair,frequency,wavelength,angle,cos,sin,line\n");
     else if (code == 0)
-        out_printf("\n%8s%6s%14s%14s%14s%14s%14s\n", "position", "pair", "frequency", "wavelength", "angle", "cos",
-                   "sin");
+        out_printf(is_narrow() ? "\n%8s%5s%12s%13s%12s%14s%14s\n" : "\n%8s%6s%14s%14s%14s%14s%14s\n", "position",
+                   "pair", "frequency", "wavelength", "angle", "cos", "sin");
     for (size_t pos = 0; pos < n; pos++) print_row(&x, pos);
     if (code == 0 && !a->show.csv) {
         teach("frequency theta_i = theta^(-2i/d), radians a position (eq. 15); angle = position times "
