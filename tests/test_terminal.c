@@ -85,8 +85,25 @@ static void pairs(void) {
     CHECK(run("explain " M STORY " lens") == 0 && !strstr(out, " \n"));
 }
 
+/* What explains a picture is not cut. */
+static void subtitles(void) {
+    static const struct { const char *command, *line; } rows[] = {
+        {"rope wavelengths", "\r\nthe line a pair has been all around in training\r\n"},
+        {"proof " M "-q", "others on\r\n"},
+        {"perplexity " M "-f README.md --by-position -q", "error\r\n"},
+        {"compare " M "-f README.md --rope none,ntk --lengths 32,64 --score 32 -q", "line\r\n"},
+        {"rope axes 'text:3 image:2x3 text:2' --kind tie-v2", "theirs (Su,\r\nkexue.fm 10352)\r\n"}};
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+        if (on_terminal(rows[i].command)) {
+            if (!strstr(out, rows[i].line)) test_fail(__FILE__, __LINE__, rows[i].command);
+            CHECK(!strstr(out, "\xe2\x80\xa6"));
+            check_lines(rows[i].command);
+        }
+}
+
 const Test tests_terminal[] = {{"terminal/widths", widths},
                                {"terminal/plan", plan},
                                {"terminal/tables", tables},
                                {"terminal/pairs", pairs},
+                               {"terminal/subtitles", subtitles},
                                {0}};

@@ -85,7 +85,7 @@ static void layout(Chart *c) {
     c->left = tick + 2;
     c->label = width - (p->n_series ? c->label_columns : 0);
     c->columns = c->label - c->left - (p->n_series ? 2 : 0);
-    c->top = (p->title != NULL) + (p->subtitle != NULL) + (p->y_name != NULL);
+    c->top = canvas_head(NULL, p->title, p->subtitle, width) + (p->y_name != NULL);
     c->top += put_all_above(c, 0);
     c->rows = height - c->top - 2 - (p->x_name != NULL);
     if (c->rows < 3) c->rows = 3, c->canvas.rows = (size_t)(c->top + 5 + (p->x_name != NULL));
@@ -120,10 +120,8 @@ static void draw_axes(Chart *c, const double *ticks, size_t n) {
 }
 
 static void draw_head(Chart *c) {
-    long row = 0, all = (long)c->canvas.columns;
-    if (c->p->title) words(&c->canvas, 0, row++, c->p->title, all, -1);
-    if (c->p->subtitle) words(&c->canvas, 0, row++, c->p->subtitle, all, MUTED);
-    if (c->p->y_name) words(&c->canvas, 0, row++, c->p->y_name, all, MUTED);
+    long all = (long)c->canvas.columns, row = canvas_head(&c->canvas, c->p->title, c->p->subtitle, all);
+    words(&c->canvas, 0, row, c->p->y_name, all, MUTED);
 }
 
 /* ---- lines ---- */
