@@ -138,6 +138,11 @@ static void sheets(void) {
     CHECK(plot_screen(t.at, 0, &widest) > 15 && widest > 60 && widest <= 80);
     p.side = 0;
     CHECK(plot_sheet_svg(&t, &p, err, sizeof err) == -EINVAL);
+    plot_text_free(&t);
+    const char *const pair[] = {"head 0", "no RoPE"}; /* a heading has room, however small its map is */
+    p = (PlotSheet){.n_rows = 1, .n_columns = 2, .side = 3, .values = maps, .columns = pair};
+    CHECK(plot_sheet_terminal(&t, &p, err, sizeof err) == 0 && strncmp(t.at, "head 0  no RoPE\n", 16) == 0);
+    p.side = 0;
     CHECK(plot_sheet_terminal(&t, &p, err, sizeof err) == -EINVAL && strstr(err, "no cell"));
     plot_text_free(&t);
     free(maps);

@@ -82,6 +82,7 @@ static void pairs(void) {
     CHECK(query && key > query);
     CHECK(run("explain " M STORY " turn") == 0 && strstr(out, "         by               after                 key "));
     CHECK(on_terminal("explain " M STORY " score") && strstr(out, "->scores(s,\r\ntrace_rq("));
+    CHECK(on_terminal("explain " M STORY " map --without-rope") && strstr(out, " head 0  no RoPE head 1  no RoPE "));
     CHECK(run("explain " M STORY " lens") == 0 && !strstr(out, " \n"));
 }
 

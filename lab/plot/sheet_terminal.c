@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LEAST_MAP = 4, MOST_LABEL = 6, MOST_MAP_LINES = 32 };
+enum { LEAST_MAP = 4, MOST_LABEL = 6, MOST_HEADING = 10, MOST_MAP_LINES = 32 };
 
 typedef struct {
     const PlotSheet *p;
@@ -26,8 +26,11 @@ static void layout(Sheet *s) {
     long label = (long)plot_longest(p->labels, p->n_rows * p->n_columns);
     s->all = canvas_width(p->width);
     s->left = names ? (names < s->all * 3 / 10 ? names : s->all * 3 / 10) + 1 : 0;
+    long heading = (long)plot_longest(p->columns, p->n_columns), least = LEAST_MAP;
     if (label > MOST_LABEL) label = MOST_LABEL;
-    long least = label > LEAST_MAP ? label : LEAST_MAP;
+    if (heading > MOST_HEADING) heading = MOST_HEADING;
+    if (label > least) least = label;
+    if (heading > least) least = heading;
     s->block = plot_block(p->n_columns, (size_t)((s->all - s->left + 1) / (least + 1)));
     long room = (s->all - s->left + 1) / (long)s->block - 1;
     s->fit = canvas_fit(p->side, p->side, room, MOST_MAP_LINES, p->colour);
