@@ -12,7 +12,7 @@
 #include <string.h>
 
 enum { HELP_MOST = 100, HELP_LEAST = 60, HELP_INDENT = 34, KEY_INDENT = 26, COMMAND_INDENT = 15,
-       MODEL_INDENT = 4 };
+       MODEL_INDENT = 4, EXAMPLE_INDENT = 6 };
 
 /* As wide as the terminal is, within reason. */
 static int help_width(void) {
@@ -128,27 +128,12 @@ const char *about_model(const Command *cmd) {
     return text;
 }
 
-void help_print(const Command *commands, int n, const Command *cmd) {
-    int usual = cmd == commands; /* it needs no name */
-    printf("usage: %s %s%s%s\n", called, usual ? "" : cmd->name, usual ? "" : " ", cmd->usage);
-    if (cmd->about) putchar('\n'), print_about(cmd->about);
-    if (about_model(cmd)) putchar('\n'), print_about(about_model(cmd));
-    if (usual) {
-        printf("\ncommands (%s help COMMAND, or %s COMMAND --help):\n", called, called);
-        for (int i = 0; i < n; i++) print_row(commands[i].name, COMMAND_INDENT, commands[i].summary), putchar('\n');
-    }
-    if (cmd->topics) print_topics(cmd->topics);
-    print_options(cmd);
-    printf("\nexamples:\n");
-    out_own(cmd->examples);
-}
-
-/* Where s [n] may be parted: in front of the last option, pipe or file that begins by `most`, outside quotes; 0: not
- * at all. */
+/* Where s [n] may be parted: in front of the last option, pipe or file that begins by `most`, else of the first one,
+ * outside quotes; 0: not at all. */
 static size_t command_break(const char *s, size_t n, size_t most) {
     size_t at = 0;
     char quote = 0;
-    for (size_t i = 0; i + 1 < n && i <= most; i++) {
+    for (size_t i = 0; i + 1 < n && (i <= most || !at); i++) {
         if (quote ? s[i] == quote : s[i] == '"' || s[i] == '\'') quote = quote ? 0 : s[i];
         if (!quote && s[i] == ' ' && strchr("-|<>", s[i + 1])) at = i;
     }
@@ -174,6 +159,32 @@ void print_command(const char *line, int indent) {
     out_printf("\n");
 }
 
+/* Each line a command; as called. */
+static void print_examples(const char *text) {
+    char *own = as_called(text);
+    for (char *line = own, *end; line && *line; line = end) {
+        end = line + strcspn(line, "\n");
+        if (*end) *end++ = 0;
+        print_command(line, EXAMPLE_INDENT);
+    }
+    free(own);
+}
+
+void help_print(const Command *commands, int n, const Command *cmd) {
+    int usual = cmd == commands; /* it needs no name */
+    prose("usage: %s %s%s%s", called, usual ? "" : cmd->name, usual ? "" : " ", cmd->usage);
+    if (cmd->about) putchar('\n'), print_about(cmd->about);
+    if (about_model(cmd)) putchar('\n'), print_about(about_model(cmd));
+    if (usual) {
+        printf("\ncommands (%s help COMMAND, or %s COMMAND --help):\n", called, called);
+        for (int i = 0; i < n; i++) print_row(commands[i].name, COMMAND_INDENT, commands[i].summary), putchar('\n');
+    }
+    if (cmd->topics) print_topics(cmd->topics);
+    print_options(cmd);
+    printf("\nexamples:\n");
+    print_examples(cmd->examples);
+}
+
 static void print_model(const char *name, int *column) {
     if (*column == 0) *column = printf("%*s", MODEL_INDENT, "");
     print_wrapped(name, MODEL_INDENT, column);
@@ -189,7 +200,12 @@ void models_print(void) {
     for (int i = 0; architectures[i]; i++) {
         const char *why = architecture_lacks(architectures[i]);
         if (!why) continue;
-        if (strcmp(why, last) != 0) printf("%s  it %s\n", *last ? "\n" : "", why), column = 0;
+        if (strcmp(why, last) != 0) {
+            if (*last) putchar('\n');
+            print_row("it", strlen("  it "), why);
+            putchar('\n');
+            column = 0;
+        }
         last = why;
         print_model(architectures[i]->name, &column);
     }
@@ -207,7 +223,9 @@ int options_ask_for_specs(const Args *a) {
 
 void print_specs(void) {
     const char *name, *source;
-    printf("--rope NAME[:key=value..][+NAME..]   how RoPE is stretched; rope/README.md says what each one does\n");
+    int column = printf("--rope NAME[:key=value..][+NAME..]  ");
+    print_wrapped("how RoPE is stretched; rope/README.md says what each one does", 0, &column);
+    putchar('\n');
     for (int i = 0; (name = rope_spec_name(i)); i++) {
         const RopeKey *k = rope_spec_keys(name, &source);
         printf("\n%s  (%s)\n", name, source);

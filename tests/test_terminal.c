@@ -15,8 +15,8 @@ static int on_terminal(const char *args) {
         test_skip("script makes no terminal here");
         return 0;
     }
-    int code = shell("script -qec \"stty cols 80 rows 24; NO_COLOR=1 %s %s\" /dev/null < /dev/null", test_run_path(),
-                     args);
+    int code = shell("script -qec \"stty cols 80 rows 24; env NO_COLOR=1 PATH=$(dirname %s):$PATH run %s\" /dev/null "
+                     "< /dev/null", test_run_path(), args); /* as somebody calls it: by a short name */
     if (code) printf("    %s: code %d\n", args, code);
     CHECK(code == 0);
     return 1;
@@ -102,9 +102,29 @@ static void subtitles(void) {
         }
 }
 
+/* Help of every command; examples go on behind a backslash, and a comment stands alone where it has no room. */
+static void help(void) {
+    static const char *const commands[] = {
+        "", "chat", "logits", "score", "tokenize", "perplexity", "compare", "passkey", "recall", "plan", "proof",
+        "plot", "rope", "explain", "bench", "fill", "classify", "embed", "rank", "convert", "quantize", "inspect",
+        "train"};
+    char args[60];
+    for (size_t i = 0; i < sizeof commands / sizeof *commands; i++) {
+        snprintf(args, sizeof args, "%s --help", commands[i]);
+        if (on_terminal(args)) check_lines(args);
+    }
+    if (on_terminal("--rope help")) check_lines("--rope help");
+    if (on_terminal("--help models")) check_lines("--help models");
+    if (!on_terminal("compare --help")) return;
+    CHECK(strstr(out, " -f book.txt \\\r\n      --rope none,linear,ntk,yarn,rerope:window=128 --svg loss.svg\r\n"));
+    CHECK(strstr(out, " --resume loss.csv\r\n      # go on after Ctrl-C\r\n"));
+    CHECK(run("compare --help") == 0 && strstr(out, "rerope:window=128 --svg loss.svg\n"));
+}
+
 const Test tests_terminal[] = {{"terminal/widths", widths},
                                {"terminal/plan", plan},
                                {"terminal/tables", tables},
                                {"terminal/pairs", pairs},
                                {"terminal/subtitles", subtitles},
+                               {"terminal/help", help},
                                {0}};
