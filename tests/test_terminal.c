@@ -89,7 +89,7 @@ static void pairs(void) {
 /* What explains a picture is not cut. */
 static void subtitles(void) {
     static const struct { const char *command, *line; } rows[] = {
-        {"rope wavelengths", "\r\nthe line a pair has been all around in training\r\n"},
+        {"rope wavelengths " M, "\r\npair has been all around in training\r\n"},
         {"proof " M "-q", "others on\r\n"},
         {"perplexity " M "-f README.md --by-position -q", "error\r\n"},
         {"compare " M "-f README.md --rope none,ntk --lengths 32,64 --score 32 -q", "line\r\n"},
