@@ -32,6 +32,11 @@ static void catch_signals(const Chat *c) {
 
 /* ---- an answer ---- */
 
+/* How it ended, by TextEnd, behind "it ended". */
+static const char *const endings[] = {
+    "at the most tokens allowed (-n, --max-tokens)", "as the model ended it", "as the model began another text",
+    "at a stop text", "as the context was full", "by Ctrl-C"};
+
 static size_t answer_limit(const Chat *c) {
     const Args *a = c->a;
     if (a->sampling.max_given) return (size_t)a->sampling.max_tokens;
@@ -91,7 +96,7 @@ static int answer(Chat *c) {
         note("the context of %zu positions is used up by this turn alone; -c makes room for more",
              g->e.session.options.n_ctx);
     if (c->a->show.verbose)
-        note("%zu tokens at %.1f tok/s, %s", g->w.n_new, generation_rate(g), text_end_names[g->w.end]);
+        note("%zu tokens at %.1f tok/s; it ended %s", g->w.n_new, generation_rate(g), endings[g->w.end]);
     return interrupted ? heard_interrupt(c) : 0; /* heard too late for this answer, it was still meant for it */
 }
 
@@ -194,15 +199,15 @@ static int word_stats(Chat *c, const char *argument) {
     char room[40] = "";
     (void)argument;
     if (!s->model->config.linear.form) snprintf(room, sizeof room, " of %zu", s->options.n_ctx);
-    fprintf(stderr, "template %s; %zu message%s, %zu%s positions in use\n", c->t->name, c->n, c->n == 1 ? "" : "s",
-            chat_in_use(c), room);
+    answer_line("template %s; %zu message%s, %zu%s positions in use", c->t->name, c->n, c->n == 1 ? "" : "s",
+                chat_in_use(c), room);
     if (g->answered)
-        fprintf(stderr, "last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended by %s\n", g->w.n_new,
-                generation_rate(g), g->prompt_s, text_end_names[g->w.end]);
+        answer_line("last answer: %zu tokens, %.1f tok/s, after %.2f s of reading; it ended %s", g->w.n_new,
+                    generation_rate(g), g->prompt_s, endings[g->w.end]);
     const Ahead *ahead = drafting_ahead(g);
     if (ahead)
-        fprintf(stderr, "--draft: %zu tokens were read ahead, as guesses; of these %zu held\n", ahead->n_guessed,
-                ahead->n_held);
+        answer_line("--draft: %zu tokens were read ahead, as guesses; of these %zu held", ahead->n_guessed,
+                    ahead->n_held);
     return 0;
 }
 
@@ -231,9 +236,9 @@ enum { N_WORDS = sizeof words / sizeof *words };
 static int word_help(Chat *c, const char *argument) {
     (void)c, (void)argument;
     for (int i = 0; i < N_WORDS; i++)
-        if (words[i].help) fprintf(stderr, "%-9s %s\n", words[i].name, words[i].help);
-    fprintf(stderr,
-            "A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several lines.\n");
+        if (words[i].help) answer_line("%-9s %s", words[i].name, words[i].help);
+    answer_line("A line that ends in \\ goes on in the next one; a line \"\"\" begins and ends a text of several "
+                "lines.");
     return 0;
 }
 

@@ -46,29 +46,37 @@ void hear_interrupts(int flags) {
     signal_catch(SIGHUP, on_interrupt, flags);
 }
 
+/* Ours on stderr, and the end of its last line; on a terminal words are not cut. */
+static void stderr_line(char *text) {
+    if (isatty(2)) wrap_lines(text, terminal_width(NULL));
+    fprintf(stderr, "%s\n", text);
+}
+
 /* One line, no control characters, whatever a name holds. */
-static void error_line(const char *fmt, va_list ap) {
-    char line[1400], *own = as_called(fmt);
+static void error_line(const char *fmt, va_list ap, int hint) {
+    char line[1400], whole[6000], *own = as_called(fmt);
     base_verror(line, sizeof line, 0, own ? own : fmt, ap);
     free(own);
-    fprintf(stderr, "%s: %s", file_name(called), line);
+    int n = snprintf(whole, sizeof whole, "%.200s: %s", file_name(called), line);
+    if (hint)
+        snprintf(whole + n, sizeof whole - (size_t)n, "; %.4000s %s%s--help shows what there is", called, command_name,
+                 *command_name ? " " : "");
+    stderr_line(whole);
 }
 
 int fail(const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    error_line(fmt, ap);
+    error_line(fmt, ap, 0);
     va_end(ap);
-    fputc('\n', stderr);
     return EXIT_FAILED;
 }
 
 int usage(const char *fmt, ...) {
     va_list ap;
     va_start(ap, fmt);
-    error_line(fmt, ap);
+    error_line(fmt, ap, 1);
     va_end(ap);
-    fprintf(stderr, "; %s %s%s--help shows what there is\n", called, command_name, *command_name ? " " : "");
     return EXIT_USAGE;
 }
 
@@ -93,7 +101,7 @@ static void remark(const char *fmt, va_list ap) {
     free(own);
     if (!line) return;
     text_harmless(line, "\n\t");
-    fprintf(stderr, "%s\n", line);
+    stderr_line(line);
     free(line);
 }
 

@@ -224,7 +224,7 @@ static void interrupts(void) {
         typist_types(t, "\003");
         CHECK(typist_sees(t, "> "));
         typist_types(t, "/stats\n");
-        CHECK(typist_sees(t, i ? "4 messages" : "2 messages") && typist_sees(t, "interrupt"));
+        CHECK(typist_sees(t, i ? "4 messages" : "2 messages") && typist_sees(t, "Ctrl-C\r\n"));
     }
     CHECK(typist_sees(t, "> "));
     typist_types(t, "\003");
@@ -306,6 +306,9 @@ static void stats(void) {
     CHECK(piped("Once\n/stats\n", "chat -s 3 -c 4000 --ignore-eos --max-tokens 100") == 0);
     const char *at = strstr(said, "template plain");
     CHECK(at && sscanf(at, "template plain; %d messages, %d", &n, &used) == 2 && used > 100);
+    CHECK(at && strstr(at, "; it ended at the most tokens allowed (-n, --max-tokens)\n"));
+    CHECK(piped("Once\n/stats\n", "chat -t 0 -c 100 --ignore-eos") == 0);
+    CHECK(strstr(said, "; it ended as the context was full\n"));
 }
 
 /* A message that has no room is taken back, and those before it stay. */

@@ -1,4 +1,4 @@
-/* tests/test_terminal.c - what commands print on a terminal of 80 columns: no line is wider, and none is cut. */
+/* tests/test_terminal.c - what commands print on a terminal of 80 columns: no line is wider, no word is cut. */
 #include "program.h"
 #include "test.h"
 
@@ -121,10 +121,21 @@ static void help(void) {
     CHECK(run("compare --help") == 0 && strstr(out, "rerope:window=128 --svg loss.svg\n"));
 }
 
+/* Notes and errors are lines on stderr: on a terminal broken between words, else whole. */
+static void notes(void) {
+    static const char chat[] = "chat -c 100 -t 0 --ignore-eos -i 'Tell me a story' < /dev/null";
+    if (!on_terminal(chat)) return;
+    CHECK(strstr(out, "is used up by this turn alone; -c makes room for\r\nmore\r\n"));
+    check_lines(chat);
+    CHECK(piped("Tell me a story\n", "chat -c 100 -t 0 --ignore-eos") == 0 && strstr(said, "-c makes room for more\n"));
+    CHECK(run("--nothing-of-that-kind") == 2 && said_line("is not an option of generate; "));
+}
+
 const Test tests_terminal[] = {{"terminal/widths", widths},
                                {"terminal/plan", plan},
                                {"terminal/tables", tables},
                                {"terminal/pairs", pairs},
                                {"terminal/subtitles", subtitles},
                                {"terminal/help", help},
+                               {"terminal/notes", notes},
                                {0}};
