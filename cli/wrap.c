@@ -50,7 +50,7 @@ void wrap_lines(char *s, size_t edge) {
     size_t column = 0, len;
     for (int words = 0; *s; s += len) {
         uint32_t cp;
-        int bytes = utf8_decode(s, strlen(s), &cp);
+        int bytes = utf8_decode(s, strnlen(s, 4), &cp);
         len = bytes > 0 ? (size_t)bytes : 1;
         if (*s == '\n') space = NULL, words = 0, column = 0;
         else column += plot_columns(s, len);
