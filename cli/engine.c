@@ -117,7 +117,8 @@ static void describe(const Model *m, const Tokenizer *t) {
     else
         fprintf(stderr, "rope theta %g, %s, %s pairs, %d of %d entries turn", c->rope.theta,
                 rope_numbers(&c->rope)->n_divisors ? "divided as rope_freqs.weight says" : spec,
-                c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved", turns ? c->rope.rotary_dim : 0,
+                c->rope.pairing == ROPE_HALF ? "half-split" : "interleaved",
+                turns ? c->rope.rotary_dim - 2 * rope_still_pairs(&c->rope) : 0,
                 c->linear.form && !c->linear.form->before_phi ? linear_features_n(&c->linear) : c->head_dim);
     if (c->decoder && c->decoder->traits->local_rope)
         fprintf(stderr, ", theta %g in layers with a window", c->decoder->local.theta);

@@ -12,8 +12,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Shown where --rope names none. */
-static const char usual_specs[] =
+/* Shown where --rope names none; .. of a model some of whose pairs never turn, which frequencies of a method's own
+ * would set in motion. */
+static const char distances[] = "file,rerope,self-extend,dca,string,sinks,lm-infinite", usual_specs[] =
     "none,linear,ntk,by-parts,yarn,llama3,rerope,self-extend,dca,string,sinks,lm-infinite";
 
 static double cache_size(const Config *c, CacheType type, int64_t n) {
@@ -96,6 +97,11 @@ static void print_memory(const Config *c, int64_t n) {
     prose("%s", line);
 }
 
+/* Nothing is stretched: a model whose pairs stand still in part is proportional as it is. */
+static int is_own(const ReachMethod *m) {
+    return strcmp(m->name, "none") == 0 || strcmp(m->name, "file") == 0 || strcmp(m->name, "proportional") == 0;
+}
+
 static void advise(const char *spec, const char *why) {
     size_t wide = 9 + (strlen(spec) > 20 ? strlen(spec) : 20) + 1 + strlen(why);
     int beside = wide <= (size_t)line_room();
@@ -119,7 +125,7 @@ static void print_compare(const Reach *p, const Args *a, const char *specs) {
 /* Those of the methods that show the model nothing new and yet all keys (but for linear, which brings neighbours too
  * close), ntk by the factor that was reported to do better, and sinks. specs: what was asked for, or NULL; whole: no
  * distances are rewritten; compares: the model has a loss, id by id. */
-static void print_advice(const Reach *p, const Args *a, const char *specs, int whole, int compares) {
+static void print_advice(const Reach *p, const Args *a, const char *specs, int whole, int still, int compares) {
     double factor = (double)p->context / (double)p->trained;
     if (factor <= 1) {
         out_printf("\n");
@@ -130,7 +136,7 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     int new_angles = 1;
     for (size_t i = 0; i < p->n_methods; i++) most = p->methods[i].keys > most ? p->methods[i].keys : most;
     for (size_t i = 0; i < p->n_methods; i++)
-        if (strcmp(p->methods[i].name, "none") == 0)
+        if (is_own(&p->methods[i]))
             new_angles = p->methods[i].unseen > 0 || p->methods[i].keys < most || most == p->context;
     if (!new_angles) {
         out_printf("\n");
@@ -140,15 +146,15 @@ static void print_advice(const Reach *p, const Args *a, const char *specs, int w
     out_printf("\nto try for %lld positions, a factor of %g, without training:\n", (long long)p->context, factor);
     char ntk[64], usual[1000];
     snprintf(ntk, sizeof ntk, "ntk:factor=%g", 2 * factor);
-    int n = snprintf(usual, sizeof usual, "none,%s%s", ntk, whole ? "" : ",sinks");
+    int n = snprintf(usual, sizeof usual, "%s%s%s", still ? "file" : "none,", still ? "" : ntk, whole ? "" : ",sinks");
     for (size_t i = 0; i < p->n_methods; i++) {
         const ReachMethod *m = &p->methods[i];
         if (m->unseen || m->keys != most || m->farthest <= 0) continue;
-        if (strcmp(m->name, "linear") == 0 || strcmp(m->name, "none") == 0) continue; /* none is compared anyway */
+        if (strcmp(m->name, "linear") == 0 || is_own(m)) continue; /* which is compared anyway */
         out_printf("  --rope %s\n", m->spec);
         if ((size_t)n < sizeof usual) n += snprintf(usual + n, sizeof usual - (size_t)n, ",%s", m->name);
     }
-    advise(ntk, "(twice the factor: what was reported to do better than the factor itself)");
+    if (!still) advise(ntk, "(twice the factor: what was reported to do better than the factor itself)");
     if (!whole) advise("sinks", "(reads on without end, and sees the last part only)");
     if (compares) print_compare(p, a, specs ? specs : usual);
 }
@@ -205,13 +211,14 @@ int run_plan(Args *a) {
     Engine e;
     Reach p = {0};
     char spec[ROPE_SPEC_MOST];
-    const char *specs = a->rope.method ? a->rope.method : usual_specs;
-    const char *asked = a->rope.method;
+    const char *specs = a->rope.method, *asked = specs;
     a->rope.method = NULL; /* a list, and not the model's own setting */
     int code = engine_open(&e, a, 0), more = 1;
     if (code == 0) files_opened(NULL);
     if (code == 0 && (code = needs_rope(&e, "plan"))) engine_close(&e);
     if (code) return code;
+    int still = rope_still_pairs(&e.model.config.rope);
+    if (!specs) specs = still ? distances : usual_specs;
     /* distances are rewritten only where softmax reads from left to right */
     int whole = e.model.config.linear.form != NULL || e.model.config.mask != MASK_CAUSAL;
     if (reach_init(&p, &e.model, a->context.n, e.err, sizeof e.err)) code = fail("%s", e.err);
@@ -226,11 +233,15 @@ int run_plan(Args *a) {
     else if (code == 0 && a->show.csv) csv_plan(&p);
     else if (code == 0) {
         prose("%s: trained on %lld positions; RoPE of base %g turns %d pairs, %d of them at least once around",
-              a->model, (long long)p.trained, e.model.config.rope.theta, p.n_pairs, p.n_full);
+              a->model, (long long)p.trained, e.model.config.rope.theta, p.n_pairs - still,
+              p.n_full < p.n_pairs - still ? p.n_full : p.n_pairs - still);
+        if (still)
+            prose("%d pairs more stand still in this model, whatever the distance; methods that give frequencies of "
+                  "their own would turn these, too", still);
         print_pairs(&p);
         print_methods(&p);
         print_memory(&e.model.config, p.context);
-        print_advice(&p, a, asked, whole, e.model.config.mask == MASK_CAUSAL);
+        print_advice(&p, a, asked, whole, still, e.model.config.mask == MASK_CAUSAL);
     }
     if (code == 0 && a->show.svg) code = save_dials(&p, a, e.err, sizeof e.err);
     reach_free(&p);

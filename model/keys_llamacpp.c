@@ -7,14 +7,15 @@
 #include <string.h>
 
 /* Numbers that layers may have each for itself are a list; if all are one number, it is that number. Layers of LFM2
- * that do not attend have no heads of keys. Of Gemma 4's it is the last one's, and its row looks at the others. */
+ * that do not attend have no heads of keys. Of two lists of Gemma 4's it is the last one's: its row has the others. */
 static const MetaValue *look(KeyReader *r, const char *gguf, const char *hf) {
     const MetaValue *v = keys_gguf.look(r, gguf, hf);
     int64_t first = 0, number = 0;
     if (!v || v->type != META_ARRAY || v->n == 0) return v;
     const uint8_t *cursor = v->data;
-    int seen = 0, last = strcmp(r->arch, "gemma4") == 0;
-    int none = strncmp(r->arch, "lfm2", 4) == 0 && strcmp(gguf, "attention.head_count_kv") == 0;
+    int heads = strcmp(gguf, "attention.head_count_kv") == 0;
+    int seen = 0, last = strcmp(r->arch, "gemma4") == 0 && (heads || strcmp(gguf, "feed_forward_length") == 0);
+    int none = strncmp(r->arch, "lfm2", 4) == 0 && heads;
     MetaValue kept;
     for (uint64_t i = 0; i < v->n; i++) {
         meta_next(v, &cursor, &r->value);

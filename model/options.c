@@ -4,6 +4,7 @@
 
 #include "keys_more.h"
 #include "model/layers/layers.h"
+#include "notes.h"
 #include "rope/positions.h"
 #include "rope/relative.h"
 #include "rope/scores.h"
@@ -107,9 +108,13 @@ int model_stretch(Model *view, RopeNumbers *numbers, const Model *m, const RopeO
 
 static void override_rope(KeyReader *r, Config *c, const RopeOverride *o) {
     char why[400];
+    const int still = o->spec ? rope_still_pairs(&c->rope) : 0;
     int numbers = o->spec || o->factor > 0 || o->n_ctx_original > 0;
     if (numbers && !key_rope_numbers(r, &c->rope, c->n_ctx_train)) return;
     if (r->line.rc == 0 && config_stretch(c, o, why, sizeof why)) base_complain(&r->line, "%s", why);
+    if (r->line.rc == 0 && still && !rope_still_pairs(&c->rope))
+        weights_note(r->w, "--rope %s turns all pairs of this model, of which %d stood still in training", o->spec,
+                     still);
 }
 
 static void override_attention(KeyReader *r, Config *c, const AttentionOverride *a) {

@@ -45,15 +45,13 @@ static void look_from(Several *v, size_t i, size_t t, int alone, int l) {
     const Session *host = &v->host;
     const Config *c = &host->model->config;
     Scratch *w = &v->parts[i].view;
-    const int local = c->decoder && layer_is_local(c->decoder, l), kv = local ? c->decoder->local_kv : c->n_kv_heads;
-    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads,
-           hd = (size_t)(local ? c->decoder->local_dim : c->head_dim),
-           vd = (size_t)(local ? c->decoder->local_dim : c->value_dim);
+    size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)layer_kv_heads(c, l),
+           hd = (size_t)layer_head_dim(c, l), vd = hd == (size_t)c->head_dim ? (size_t)c->value_dim : hd;
     *w = *host->scratch;
     w->block = NULL;
     w->tokens += t;
-    w->q += t * heads * hd, w->k += t * (size_t)kv * hd;
-    w->att += t * heads * vd, w->v += t * (size_t)kv * vd;
+    w->q += t * heads * hd, w->k += t * kv * hd;
+    w->att += t * heads * vd, w->v += t * kv * vd;
     if (w->cos) w->cos += t * half, w->sin += t * half;
     if (w->cos64) w->cos64 += t * half, w->sin64 += t * half;
     if (alone) w->team = v->parts[i].one;

@@ -1,5 +1,5 @@
-/* model/suggested.h - how a model's authors would have its tokens drawn: general.sampling's keys of GGUF, as llama.cpp
- * takes them, and generation_config.json where do_sample is true, as transformers does. */
+/* model/suggested.h - how a model's authors would have its tokens drawn: five of general.sampling's keys of GGUF, as
+ * llama.cpp takes them, and generation_config.json where do_sample is true, as transformers does. */
 #ifndef SUGGESTED_H
 #define SUGGESTED_H
 

@@ -475,6 +475,14 @@ const RopeScaling *rope_scaling_of_file(const char *name) {
     return row && row->method->in_files ? row : NULL;
 }
 
+int rope_still_pairs(const RopeConfig *c) {
+    Rope r;
+    int n = 0;
+    rope_init(&r, c, 1);
+    for (int i = 0; i < r.rotary_dim / 2; i++) n += r.inv_freq[i] < 1e-20;
+    return n;
+}
+
 void rope_init_each(Rope *r, const RopeConfig *c, int64_t n) {
     const RopeMethod *method = c->scaling->method;
     rope_init(r, c, n);

@@ -29,6 +29,8 @@ extern const RopeScaling rope_still; /* of models without RoPE (positions.h): no
 const RopeScaling *rope_scaling(const char *name); /* the row of that name or alias, or NULL */
 const RopeScaling *rope_scaling_of_file(const char *name); /* the same among those that files name */
 
+int rope_still_pairs(const RopeConfig *c); /* pairs that never turn: proportional's, or divided by 1e30 in GGUF */
+
 /* The frequencies of a query that stands at the end of a text of n: rope_init's, but for methods that have `each`. */
 void rope_init_each(Rope *r, const RopeConfig *c, int64_t n);
 

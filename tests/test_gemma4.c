@@ -1,6 +1,7 @@
 /* tests/test_gemma4.c - Gemma 4's settings: heads of two sizes, layers that borrow, and the ways in which files say it.
  * Its logits are tests/test_architectures.c's. */
 #include "decoder_cases.h"
+#include "lab/explain/lens.h"
 #include "model/entropy.h"
 #include "model/options.h"
 #include "model/shift.h"
@@ -20,6 +21,9 @@ static void test_words(void) {
         {"gemma4_moe", "\"per_layer_config\": {\n    " ONE_16 ",\n      \"num_key_value_heads\": 1\n    }\n  }",
          "\"global_head_dim\": 16, \"num_global_key_value_heads\": 1"},
         {"gemma4", "\"num_experts\": null", "\"num_experts\": 4"}, /* enable_moe_block is false */
+        {"gemma4", "\"attention_k_eq_v\": false", "\"attn_logit_softcapping\": 1.0"}, /* nobody reads it */
+        {"gemma4", "\"rope_theta\": 100.0", "\"partial_rotary_factor\": 0.5, \"rope_theta\": 100.0"}, /* nor this */
+        {"gemma4_moe", "\"use_double_wide_mlp\": false", "\"use_double_wide_mlp\": true"}, /* with nobody to widen */
         {"gemma4", "\"use_bidirectional_attention\": null", "\"use_bidirectional_attention\": \"vision\""},
         {"gemma4_moe", "\"hidden_size_per_layer_input\": 0", "\"hidden_size_per_layer_input\": null"},
         /* the last layer sees all, whatever is said */
@@ -78,6 +82,9 @@ static void test_refused(void) {
         {"gemma4_moe", "\"num_key_value_heads\": 2,", "\"num_key_value_heads\": 3,",
          "n_kv_heads: of layers with a window must divide n_heads"},
         {"gemma4_moe", "\"top_k_experts\": 2", "\"top_k_experts\": null", "expert_used_count: is more than there are"},
+        {"gemma4_moe", "\"num_experts\": 6", "\"num_experts\": null", "num_experts: is missing in config.json"},
+        {"gemma4", "\"sliding_attention\": {", "\"x\": {",
+         "rope_parameters: must have full_attention and sliding_attention"},
         {"gemma4_moe", "\"attention_k_eq_v\": true", "\"attention_k_eq_v\": false",
          "tensor model.layers.1.self_attn.v_proj.weight is missing"},
     };
@@ -100,6 +107,47 @@ static void test_gguf_lists(void) {
         case_refused(rows[i].name,
                      gguf_patched(gguf_file(rows[i].name, TENSOR_F32, &sound), rows[i].key, rows[i].at, rows[i].byte),
                      rows[i].line);
+    static const char two[] = "\4\0\0\0\2\0\0\0\0\0\0\0\1\0\0\0\2\0\0"; /* u32, of which there are two: 1, 2 */
+    const char *path = gguf_file("gemma4", TENSOR_F32, &sound);
+    case_refused("gemma4", gguf_with_key(path, "gemma4.expert_count", META_ARRAY, two, sizeof two),
+                 "gemma4.expert_count: differs from layer to layer, which is not known here");
+    path = gguf_patched(gguf_file("gemma4", TENSOR_F32, &sound), "gemma4.attention.sliding_window_patter", 0, '?');
+    case_refused("gemma4", path, "attention.sliding_window_pattern: is missing");
+    path = gguf_patched(gguf_file("gemma4", TENSOR_F32, &sound), "rope_freqs.weigh", 0, '?');
+    case_refused("gemma4", path, "tensor rope_freqs.weight: is missing");
+}
+
+/* A look behind each layer is a model of fewer of them: who borrows, and a token's vectors, stay what they are. */
+static void test_lens(void) {
+    enum { N = 5 };
+    static const int ids[N] = {1, 9, 17, 33, 65};
+    Candidate best[4 * N];
+    char err[300];
+    Model m;
+    Session s;
+    const float *logits = NULL;
+    if (model_open(&m, gguf_file("gemma4", TENSOR_F32, &sound), NULL, err, sizeof err)) {
+        decoder_fail("gemma4", "model_open:", err);
+        return;
+    }
+    CHECK(lens_read(best, 1, &m, ids, N, 2, NULL, NULL, err, sizeof err) == 0);
+    CHECK(session_init(&s, &m, &(SessionOptions){.n_ctx = N, .threads = 1}, err, sizeof err) == 0);
+    CHECK(session_eval(&s, ids, N, &logits, err, sizeof err) == 0);
+    int most = 0;
+    for (int i = 1; i < m.config.vocab_size; i++) most = logits[i] > logits[most] ? i : most;
+    CHECK(best[4 * N - 1].id == most);
+    session_free(&s);
+    model_close(&m);
+}
+
+/* Pairs that stand still are told apart from those that turn, and a method that would turn them says so. */
+static void test_still(void) {
+    const char *folder = hf_folder("gemma4", "", TENSOR_F32, &sound), *why = "stood still in training";
+    CHECK(tool("", "inspect", "%s -s", folder) == 0 && strstr(out, "4 of a head's 16 entries"));
+    CHECK(tool("", "inspect", "%s -s", gguf_file("gemma4", TENSOR_F32, &sound)) == 0 &&
+          strstr(out, "4 of a head's 16 entries"));
+    CHECK(run("logits %s --ids 1,5 --rope yarn:factor=2", folder) == 0 && strstr(said, why));
+    CHECK(run("logits %s --ids 1,5 --rope rerope:window=4", folder) == 0 && !strstr(said, why));
 }
 
 /* A shift would move keys that another RoPE has turned, also where a method takes the main one apart; and the entropy
@@ -132,7 +180,9 @@ const Test tests_gemma4[] = {
     {"gemma4/the same in other words", test_words},
     {"gemma4/keys and values that are lent", test_lent},
     {"gemma4/refused", test_refused},
-    {"gemma4/lists in GGUF", test_gguf_lists},
+    {"gemma4/keys of GGUF", test_gguf_lists},
+    {"gemma4/behind each layer", test_lens},
+    {"gemma4/pairs that stand still", test_still},
     {"gemma4/not known", test_not_known},
     {0},
 };

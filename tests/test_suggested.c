@@ -34,6 +34,7 @@ static void test_words(void) {
         {"{\"do_sample\": true, \"temperature\": -1}", SUGGEST_TEMPERATURE, -1},
         {"{\"do_sample\": true, \"top_k\": 1.5}", SUGGEST_TOP_K, -1},
         {"{\"do_sample\": true, \"top_p\": 1.5}", SUGGEST_TOP_P, -1},
+        {"{\"do_sample\": true, \"top_p\": 0}", SUGGEST_TOP_P, -1},
         {"{\"do_sample\": true, \"repetition_penalty\": 0}", SUGGEST_REPETITION, -1},
     };
     const char *folder = hf_folder("gqa", "", TENSOR_F32, &sound);

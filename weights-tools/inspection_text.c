@@ -56,7 +56,7 @@ static void rope_line(const Inspection *i, Buffer *b) {
     if (n->n_long) buffer_print(b, ", %d long and %d short factors", n->n_long, n->n_short);
     buffer_print(b, "\n");
     label(b, "pairs");
-    buffer_print(b, "%d of a head's %d entries, %s\n", r->rotary_dim, i->config.head_dim,
+    buffer_print(b, "%d of a head's %d entries, %s\n", r->rotary_dim - 2 * rope_still_pairs(r), i->config.head_dim,
                  r->pairing == ROPE_HALF ? "(i, i + d/2): half-split" : "(2i, 2i + 1): interleaved");
 }
 

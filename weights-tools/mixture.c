@@ -101,7 +101,8 @@ static int of_down(const Mixture *m, const Config *c, int layer) {
 
 /* The type by name, for a file whose other matrices are m->type, a block format. */
 static int wanted(const Mixture *m, const Config *c, const Item *i, int tied) {
-    if (is_output(i) || (tied && is(i, "token_embd.weight"))) {
+    int words = is(i, "token_embd.weight") || is(i, "per_layer_token_embd.weight");
+    if (is_output(i) || (tied && words)) {
         if (i->cols % (size_t)quant_format(m->type)->block != 0) return TENSOR_Q8_0;
         return m->type == TENSOR_Q8_0 ? TENSOR_Q8_0 : TENSOR_Q6_K;
     }
@@ -168,8 +169,9 @@ size_t mixture_apply(const Mixture *m, Source *s, const Report *r) {
     for (size_t i = 0; i < s->n_items; i++) tied &= !is_output(&s->items[i]);
     for (size_t k = 0; k < s->n_items; k++) {
         Item *i = &s->items[k];
-        if (!item_is_weight(i) || keeps_blocks(m, i)) {
-            i->type = stays(s, i);
+        int projects = is(i, "per_layer_model_proj.weight"); /* which llama.cpp leaves as it is */
+        if (projects || !item_is_weight(i) || keeps_blocks(m, i)) {
+            i->type = projects && item_own_type(i) >= 0 ? item_own_type(i) : stays(s, i);
             continue;
         }
         int want = is_block_format(m->type) ? wanted(m, &s->config, i, tied) : m->type;

@@ -84,7 +84,8 @@ static void window(Keys *k, const Config *c) {
     const LayerTraits *t = c->decoder ? c->decoder->traits : NULL;
     int some = 0, all = 1, encoder = c->mask != MASK_CAUSAL;
     for (int l = 0; l < c->n_layers; l++) some |= c->windowed[l], all &= c->windowed[l];
-    if (c->window == 0 || (!some && !(t && t->nope_on_full))) return;
+    int said = t && (t->nope_on_full || c->decoder->local_dim); /* also where no layer has it */
+    if (c->window == 0 || (!some && !said)) return;
     count(k, "attention.sliding_window", encoder ? 2 * c->window : c->window);
     if (all && !(t && t->period)) return;
     int period = encoder && t && t->full_first ? period_of(c->windowed, c->n_layers, 0) : 0;
@@ -315,7 +316,8 @@ static int scaling(Source *s, Keys *k, char *err, size_t errlen) {
     const char *name = c->scaling->name;
     Rope r;
     rope_init(&r, c, 1);
-    if (strcmp(name, "none") == 0 && n->n_divisors == 0) return 0;
+    int divided = s->config.decoder && s->config.decoder->local_dim; /* by 1, if by nothing else: llama.cpp wants it */
+    if (strcmp(name, "none") == 0 && n->n_divisors == 0) return divided ? divisors(s, &r) : 0;
     if (strcmp(name, "llama3") == 0 || strcmp(name, "proportional") == 0) return divisors(s, &r);
     int yarn = strcmp(name, "yarn") == 0, longrope = strcmp(name, "longrope") == 0;
     if (strcmp(name, "xpos") == 0) { /* ours: llama.cpp does not have it */

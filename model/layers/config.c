@@ -235,7 +235,8 @@ Config layer_view(const Config *c, int l) {
     const Decoder *x = c->decoder;
     Config own = *c;
     if (l < 0) return own;
-    if (layer_is_local(x, l)) own.head_dim = own.value_dim = x->local_dim, own.n_kv_heads = x->local_kv;
+    own.head_dim = layer_head_dim(c, l), own.n_kv_heads = layer_kv_heads(c, l);
+    if (layer_is_local(x, l)) own.value_dim = x->local_dim;
     if (layer_borrows(c, l) && x->wide_borrowers) own.d_ff *= 2;
     return own;
 }
@@ -400,8 +401,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     }
     x->traits = t;
     x->embed_scale = x->residual_scale = x->logit_scale = x->share_scale = 1;
-    x->renormalise = 1;
-    x->adapter = -1;
+    x->renormalise = 1, x->adapter = -1;
     if (t->gguf && key_is_hf(r)) snprintf(c->arch, sizeof c->arch, "%s", t->gguf);
     if (t->experts) /* a model of experts alone has no other feed-forward network */
         c->d_ff = (int)key_int(r, "expert_feed_forward_length", "moe_intermediate_size", 0, 1, CONFIG_MAX_DIM);
@@ -424,6 +424,7 @@ void layers_read_config(KeyReader *r, Config *c, const Architecture *a) {
     read_delta(r, c);
     read_activation(r, x);
     if (r->line.rc) return;
+    x->first_borrower = c->n_layers - x->n_borrowers;
     read_kinds(r, c, a);
     if (t->settle) t->settle(r, c);
     check(r, c);

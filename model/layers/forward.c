@@ -132,9 +132,8 @@ static void rotate_nowait(Session *s, int l, size_t n) {
     const RopeConfig *rope = decoder(s)->kinds[l].turn == TURN_LOCAL ? &decoder(s)->local : &c->rope;
     Scratch *w = s->scratch;
     int turn = decoder(s)->kinds[l].turn;
-    const int local = layer_is_local(decoder(s), l), keys = local ? decoder(s)->local_kv : c->n_kv_heads;
-    size_t d = (size_t)(local ? decoder(s)->local_dim : c->head_dim), half = (size_t)rope->rotary_dim / 2,
-           heads = (size_t)c->n_heads, kv = layer_borrows(c, l) ? 0 : (size_t)keys;
+    size_t d = (size_t)layer_head_dim(c, l), half = (size_t)rope->rotary_dim / 2, heads = (size_t)c->n_heads,
+           kv = layer_borrows(c, l) ? 0 : (size_t)layer_kv_heads(c, l);
     const float *cos = turn == TURN_LOCAL ? w->more->cos : w->cos, *sin = turn == TURN_LOCAL ? w->more->sin : w->sin;
     int rotates = turn != TURN_NOT && !(s->rotates && turn == TURN_MAIN), by_head = traits->qk != QK_WHOLE;
     for (Share i = team_share(&w->team, n * (heads + kv)); i.at < i.end; i.at++) {

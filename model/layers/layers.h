@@ -102,6 +102,7 @@ typedef struct Decoder {
     int local_dim, local_kv;           /* head_dim and n_kv_heads of layers with a window, where the others' are HF
                                           global_head_dim, num_global_key_value_heads; 0: all are alike */
     int n_borrowers;                   /* HF num_kv_shared_layers: so many, the last, attend to what an earlier kept */
+    int first_borrower;                /* the first of them; n_layers: none borrows */
     int wide_borrowers;                /* HF use_double_wide_mlp: they have twice the d_ff */
     int k_is_v;                        /* HF attention_k_eq_v: layers that see all have no matrix for v; -1: unsaid */
     int per_layer;                     /* HF hidden_size_per_layer_input: per_layer.h; 0: none */
@@ -150,9 +151,16 @@ typedef struct LayerMore {
 extern const Family family_layers; /* forward.c */
 
 /* 1 where layer l attends to the past of an earlier one of its kind. */
-static inline int layer_borrows(const Config *c, int l) { return l >= c->n_layers - c->decoder->n_borrowers; }
+static inline int layer_borrows(const Config *c, int l) { return l >= c->decoder->first_borrower; }
 /* 1 where its heads are of local_dim. */
 static inline int layer_is_local(const Decoder *x, int l) { return x->local_dim && x->kinds[l].turn == TURN_LOCAL; }
+/* A layer's own; c may be of a model that is not in layers. */
+static inline int layer_head_dim(const Config *c, int l) {
+    return c->decoder && layer_is_local(c->decoder, l) ? c->decoder->local_dim : c->head_dim;
+}
+static inline int layer_kv_heads(const Config *c, int l) {
+    return c->decoder && layer_is_local(c->decoder, l) ? c->decoder->local_kv : c->n_kv_heads;
+}
 /* The settings as layer l sees them: its own head_dim, value_dim, n_kv_heads and d_ff. l may be -1. */
 Config layer_view(const Config *c, int l);
 

@@ -151,7 +151,7 @@ size_t layer_size(const Config *c, char letter) {
     case 'X': return (size_t)x->d_expert;
     case 'x': return experts * (size_t)x->d_expert;
     case 'y': return experts * (size_t)c->d_model;
-    case 'S': return (size_t)x->d_shared;
+    case 'S': return x->traits->expert_norms ? decoder_size(c, 'F') : (size_t)x->d_shared; /* the usual network's */
     case 'C': return 2 * keys + values;
     case 'Z': return values;
     case 'N': return (size_t)x->value_heads;

@@ -12,7 +12,7 @@ void per_layer_embed(Session *s, size_t n) {
     const Config *c = &s->model->config;
     const Decoder *x = c->decoder;
     Scratch *w = s->scratch;
-    size_t p = (size_t)x->per_layer, layers = (size_t)c->n_layers, d = (size_t)c->d_model;
+    size_t p = (size_t)x->per_layer, layers = x->per_layer_rows.cols / p, d = (size_t)c->d_model;
     float *e = w->more->per_layer, *row = w->more->per_layer_row;
     Packed a = step_pack(s, w->x, n, d, &x->per_layer_proj);
     step_linear_nowait(s, e, &a, &x->per_layer_proj, NULL);
@@ -33,7 +33,7 @@ void per_layer_branch(Session *s, int l, size_t n) {
     const Config *c = &s->model->config;
     const LayerMore *m = s->model->layers[l].more;
     Scratch *w = s->scratch;
-    size_t p = (size_t)c->decoder->per_layer, layers = (size_t)c->n_layers;
+    size_t p = (size_t)c->decoder->per_layer, layers = c->decoder->per_layer_rows.cols / p;
     float *gate = w->more->per_layer_row; /* whose rows are in e by now */
     Packed a = step_pack(s, w->x, n, (size_t)c->d_model, &m->per_layer_gate);
     step_linear_nowait(s, gate, &a, &m->per_layer_gate, NULL);

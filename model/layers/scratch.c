@@ -61,8 +61,8 @@ size_t layers_carve(Carver *k, Session *s) {
     made.mean = scratch_carve(k, m->encoder ? d : 0, sizeof *made.mean);
     made.zeroes = scratch_carve(k, m->encoder ? larger(d, (size_t)c->head_dim) : (size_t)c->head_dim, F);
     made.ones = scratch_carve(k, x->traits->value_norm ? (size_t)c->head_dim : 0, F);
-    made.per_layer = scratch_carve(k, B * layer_size(c, 'P'), F);
-    made.per_layer_row = scratch_carve(k, B * layer_size(c, 'P'), F);
+    made.per_layer = scratch_carve(k, B * x->per_layer_rows.cols, F);
+    made.per_layer_row = scratch_carve(k, B * x->per_layer_rows.cols, F);
     carve_experts(k, s, packed, &made);
     made.mix = scratch_carve(k, B * channels, F);
     made.mixed = scratch_carve(k, B * channels, F);

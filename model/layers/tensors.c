@@ -397,6 +397,8 @@ static int is_there(Place *p) {
     int there = own(p, -1) || own(p, 0), together = p->part->when == PART_QKV_BIAS;
     for (size_t i = 0; !there && together && i < sizeof biases / sizeof *biases; i++)
         there = named(p, biases[i][0], biases[i][1], -1) != NULL;
+    if (!there && p->part->when == PART_V)
+        there = !stand_apart(p) && named(p, "attn_qkv.weight", "self_attn.qkv_proj.weight", -1);
     return there || gate_up_bias(p);
 }
 
