@@ -186,6 +186,8 @@ int compare_view(const Comparison *c, Model *model, RopeNumbers *numbers, const 
                ? 0 : fail("--rope %s, at %zu: %s", rope, length, err);
 }
 
+const char *compare_said(const char *rope) { return strcmp(rope, "file") == 0 ? "as the file says" : rope; }
+
 int compare_spec(const Comparison *c, const char *rope, size_t length, char *spec, size_t size) {
     RopeNumbers *numbers = malloc(sizeof *numbers);
     Model view;

@@ -37,6 +37,8 @@ int compare_read(Comparison *c);    /* the text of -f as ids, and bos */
 int compare_cache(Comparison *c);   /* cache: --kv's, or the model's usual one */
 uint64_t compare_draw(const Comparison *c, size_t i); /* a random number by --seed: the i-th, the same for all cells */
 
+const char *compare_said(const char *rope); /* a spec as a heading: what "file" means, in words */
+
 /* model is the engine's stretched by rope to length; numbers is its memory. */
 int compare_view(const Comparison *c, Model *model, RopeNumbers *numbers, const char *rope, size_t length);
 /* What rope becomes at that length, with all its numbers, into spec [size, at least ROPE_SPEC_MOST]. An exit code. */

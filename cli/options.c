@@ -89,6 +89,12 @@ static int refuse_option(const char *word, size_t len, const Command *cmd) {
     asked = cmd->name;
     const char *meant = word[1] == '-' ? nearest_word(name + 2, option_name) : NULL;
     if (meant) return usage("%s is not an option of %s (did you mean --%s?)", name, cmd->name, meant);
+    const Option *its = NULL;
+    int n = 0;
+    for (const Option *o = options; o->name; o++)
+        if (strcmp(o->name, name) == 0) its = o, n++;
+    if (n == 1 && !strchr(its->commands, ' '))
+        return usage("%s is not an option of %s, but of %s", name, cmd->name, its->commands);
     return usage("%s is not an option of %s", word, cmd->name);
 }
 

@@ -130,14 +130,11 @@ static void print_head(const Grid *g) {
             g->a->sampling.seed, g->trials);
 }
 
-/* A spec as a heading. */
-static const char *method_said(const char *rope) { return strcmp(rope, "file") == 0 ? "RoPE as the file says" : rope; }
-
 static void print_tables(const Grid *g) {
     out_printf("%s, prompt: %s, seed %lld\n\n", file_name(g->a->model),
                g->a->probe.template_file ? g->a->probe.template_file : "arXiv:2305.16300", g->a->sampling.seed);
     for (size_t r = 0; r < g->c.n_ropes && is_measured(g, cell_at(g, r, 0, 0)); r++) {
-        out_printf("%s%s\n%-8s", r ? "\n" : "", method_said(g->c.ropes[r]), "depth");
+        out_printf("%s%s\n%-8s", r ? "\n" : "", compare_said(g->c.ropes[r]), "depth");
         for (size_t i = 0; i < g->c.n_lengths; i++) out_printf("%17zu", g->c.lengths[i]);
         for (size_t d = 0; d < g->n_depths; d++) {
             out_printf("\n%6d %%", g->depths[d]);
@@ -206,7 +203,7 @@ static int draw(const Grid *g) {
         Args a = *g->a;
         snprintf(about, sizeof about, "%s, %zu keys each: %s", file_name(g->a->model), g->trials,
                  found > 0 ? "found by greedy writing" : "none was found: e to the minus loss of the key's tokens");
-        PlotHeat p = {.title = method_said(g->c.ropes[r]),
+        PlotHeat p = {.title = compare_said(g->c.ropes[r]),
                       .x_name = "length of context",
                       .y_name = "depth of the key",
                       .subtitle = about,

@@ -194,7 +194,7 @@ static int name_columns(const Recall *r, int usual, int numbers) {
     int room = line_room(), longest = 0;
     if (usual + numbers <= room) return usual;
     for (size_t i = 0; i < r->c.n_ropes; i++)
-        if ((int)strlen(r->c.ropes[i]) > longest) longest = (int)strlen(r->c.ropes[i]);
+        if ((int)strlen(compare_said(r->c.ropes[i])) > longest) longest = (int)strlen(compare_said(r->c.ropes[i]));
     return longest + numbers <= room ? longest : 0;
 }
 
@@ -217,7 +217,7 @@ static void print_longppl(const Recall *r) {
         number_or_none(ppl, sizeof ppl, exp(mean), csv ? "" : "-");
         number_or_none(key, sizeof key, mean, csv ? "" : "-");
         if (csv) csv_field(r->c.ropes[i]);
-        else print_name(r->c.ropes[i], left, 1);
+        else print_name(compare_said(r->c.ropes[i]), left, 1);
         out_printf(csv ? ",%s,%s,%zu,%zu,%.9g,%.9g\n" : "%12.8s%12.8s%8zu%9zu%10.4f%10.4f\n", ppl, key, w->n_keys,
                    w->n_ids, w->all / n, w->brief / n);
     }
@@ -259,7 +259,7 @@ static void print_rows(const Recall *r) {
         const Row *w = &r->rows[i];
         double n = (double)w->n;
         if (csv) csv_field(r->c.ropes[i / r->n_distances]);
-        else print_name(r->c.ropes[i / r->n_distances], left, i % r->n_distances == 0);
+        else print_name(compare_said(r->c.ropes[i / r->n_distances]), left, i % r->n_distances == 0);
         out_printf(csv ? ",%zu,%zu,%.9g,%.9g,%.9g,%.9g,%.6g,%.6g\n" : lines[narrow],
                    r->distances[i % r->n_distances], w->n, w->mean.nll[0] / n, w->mean.nll[1] / n, gain_of(w),
                    stderr_of(w), w->mean.right[0] / n, w->mean.right[1] / n);
@@ -288,7 +288,7 @@ static int draw(const Recall *r) {
             const Row *w = &r->rows[i * n + k];
             points[i * n + k] = (PlotPoint){(double)r->distances[k], gain_of(w), stderr_of(w)};
         }
-        series[i] = (PlotSeries){r->c.ropes[i], points + i * n, n, 0};
+        series[i] = (PlotSeries){compare_said(r->c.ropes[i]), points + i * n, n, 0};
     }
     plot_styles(series, r->c.n_ropes);
     PlotLines p = {.title = "How much easier the second time is", .subtitle = about, .series = series,

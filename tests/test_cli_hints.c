@@ -33,6 +33,7 @@ static void words_in_the_wrong_place(void) {
         {"model/tales-1m.gguf chat", "chat is a command, and stands in front of its options: ./run chat .."},
         {"model/tales-1m.gguf -ngl 99", "-ngl is not an option of generate"},
         {"chat -sys hello", "-sys is not an option of chat"},
+        {"perplexity --longppl -f README.md", "--longppl is not an option of perplexity, but of recall"},
         {"generate -j 1 chat", "\"chat\" is no model"},
         {"embed model/tales-1m.gguf a b", "\"b\" is one word too many; a text of several words stands in quotes"},
         {"recall model/tales-1m.gguf README.md", "\"README.md\" is one word too many: a file of text stands behind -f"},

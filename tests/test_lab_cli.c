@@ -126,7 +126,8 @@ static void interrupted(void) {
         {recall, "", before, "       64 ", "      128 "},
         {recall, "--csv", before, "\nfile,64,", "\nfile,128,"},
         {recall, "--json", before, "\"distance\":64,", "\"distance\":128,"},
-        {longppl, "", before, "\nfile  ", " nan"}, {longppl, "--json", before, "\"rope\":\"file\"", ":nan"}};
+        {longppl, "", before, "\nas the file says  ", " nan"},
+        {longppl, "--json", before, "\"rope\":\"file\"", ":nan"}};
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
         const char *book = rows[i].command == passkey ? "" : "-f ";
         int code = shell(INTERRUPT_AFTER "2 %s %s %s%s %s", test_run_path(), rows[i].command, book,
