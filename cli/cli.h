@@ -239,6 +239,8 @@ void out_printf(const char *fmt, ...) BASE_PRINTF(1, 2);
 /* A paragraph of ours, and the end of its last line: on a terminal broken at its width, for others as it is. */
 void prose(const char *fmt, ...) BASE_PRINTF(1, 2);
 void out_flush(void);
+/* Waits until stdout takes more. 0: Ctrl-C came, of which a write might not hear that begins to wait just behind it. */
+int out_room(void);
 int out_end(int code); /* flush: code, or EXIT_FAILED where something was not written */
 int close_written(FILE *f); /* f is closed; 1 where not all that was written to it is there */
 

@@ -122,7 +122,7 @@ static int stops(const Work *w) { return w->code || interrupted || out.gone || o
 static int may_begin(const Work *w) { return w->next < w->end && w->n_begun - w->n_printed < w->cap && !stops(w); }
 
 static void print_in_order(Work *w) {
-    for (Line *l; w->n_printed < w->n_begun && (l = &w->lines[w->n_printed % w->cap])->done;) {
+    for (Line *l; w->n_printed < w->n_begun && (l = &w->lines[w->n_printed % w->cap])->done && out_room();) {
         progress_clear(&w->progress);
         generate_report_json(&l->g, ++w->n_printed);
         out_flush();

@@ -8,6 +8,7 @@
 
 #include <errno.h>
 #include <math.h>
+#include <poll.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
@@ -197,6 +198,12 @@ void out_flush(void) {
     hold_interrupts(SIG_BLOCK);
     out_check(fflush(stdout) != 0);
     hold_interrupts(SIG_UNBLOCK);
+}
+
+int out_room(void) {
+    struct pollfd f = {.fd = STDOUT_FILENO, .events = POLLOUT};
+    while (!interrupted && poll(&f, 1, 200) == 0) {}
+    return !interrupted;
 }
 
 void out_text(const char *s, size_t n) {
