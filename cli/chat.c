@@ -34,8 +34,9 @@ static void catch_signals(const Chat *c) {
 
 /* How it ended, by TextEnd, behind "it ended". */
 static const char *const endings[] = {
-    "at the most tokens allowed (-n, --max-tokens)", "as the model ended it", "as the model began another text",
-    "at a stop text", "as the context was full", "by Ctrl-C"};
+    [TEXT_LENGTH] = "at the most tokens allowed (-n, --max-tokens)", [TEXT_EOS] = "as the model ended it",
+    [TEXT_BOS] = "as the model began another text", [TEXT_STOP] = "at a stop text",
+    [TEXT_CONTEXT] = "as the context was full", [TEXT_INTERRUPT] = "by Ctrl-C"};
 
 static size_t answer_limit(const Chat *c) {
     const Args *a = c->a;

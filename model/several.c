@@ -46,7 +46,7 @@ static void look_from(Several *v, size_t i, size_t t, int alone, int l) {
     const Config *c = &host->model->config;
     Scratch *w = &v->parts[i].view;
     size_t half = (size_t)c->rope.rotary_dim / 2, heads = (size_t)c->n_heads, kv = (size_t)layer_kv_heads(c, l),
-           hd = (size_t)layer_head_dim(c, l), vd = hd == (size_t)c->head_dim ? (size_t)c->value_dim : hd;
+           hd = (size_t)layer_head_dim(c, l), vd = (size_t)layer_value_dim(c, l);
     *w = *host->scratch;
     w->block = NULL;
     w->tokens += t;

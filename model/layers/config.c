@@ -235,8 +235,7 @@ Config layer_view(const Config *c, int l) {
     const Decoder *x = c->decoder;
     Config own = *c;
     if (l < 0) return own;
-    own.head_dim = layer_head_dim(c, l), own.n_kv_heads = layer_kv_heads(c, l);
-    if (layer_is_local(x, l)) own.value_dim = x->local_dim;
+    own.head_dim = layer_head_dim(c, l), own.value_dim = layer_value_dim(c, l), own.n_kv_heads = layer_kv_heads(c, l);
     if (layer_borrows(c, l) && x->wide_borrowers) own.d_ff *= 2;
     return own;
 }

@@ -213,17 +213,6 @@ static void sum_up(Session *s, const Layer *y, size_t n) {
     }
 }
 
-/* xn = norm(x), times `by`. */
-static void norm_nowait(Session *s, const float *weight, float by, size_t n) {
-    const Config *c = &s->model->config;
-    size_t d = (size_t)c->d_model;
-    for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++) {
-        float *xn = s->scratch->xn + t.at * d;
-        s->model->kernels->vec->rmsnorm(xn, s->scratch->x + t.at * d, weight, d, c->norm_eps);
-        for (size_t i = 0; by != 1 && i < d; i++) xn[i] *= by;
-    }
-}
-
 /* branch = norm(the shared expert's) + norm(the chosen ones'). xn has been read, and is room. */
 static void sum_up_normed(Session *s, const LayerMore *m, size_t n) {
     const Config *c = &s->model->config;
@@ -246,12 +235,13 @@ void experts_ask(Session *s, int l, size_t n) {
     Scratch *c = s->scratch;
     LayerScratch *w = c->more;
     size_t d = (size_t)s->model->config.d_model, ff = (size_t)x->d_expert, slots = n * (size_t)x->n_used;
-    if (m->router_norm) norm_nowait(s, m->router_norm, 1 / sqrtf((float)d), n);
+    if (m->router_norm) layers_take_in_nowait(s, m->router_norm, NULL, n);
+    if (m->router_norm) layers_scale_nowait(s, c->xn, 1 / sqrtf((float)d), n);
     Packed a = step_pack(s, c->xn, n, d, &m->router);
     step_linear_nowait(s, w->shares, &a, &m->router, m->router_b);
     team_wait(&c->team);
     for (Share t = team_share(&c->team, n); t.at < t.end; t.at++) choose(s, m, t.at);
-    if (m->expert_in) norm_nowait(s, m->expert_in, 1, n);
+    if (m->expert_in) layers_take_in_nowait(s, m->expert_in, NULL, n);
     team_wait(&c->team);
     if (team_member() == 0) sort_by_expert(s, n);
     team_wait(&c->team);

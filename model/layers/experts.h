@@ -10,7 +10,10 @@
  * an expert once for all tokens that chose it. */
 void experts_ask(Session *s, int l, size_t n);
 
-/* gate = act(gate) * up, as the model's row says it; [n]. (forward.c) */
+/* What the rest of the pass does as well (forward.c): gate = act(gate) * up, as the model's row says it, [n]; xn =
+ * norm(x), or x where there is no weight; x [n, d_model] times `by`. A thread has the tokens of its team_share. */
 void layers_activate(const Session *s, float *gate, const float *up, size_t n);
+void layers_take_in_nowait(Session *s, const float *weight, const float *bias, size_t n);
+void layers_scale_nowait(Session *s, float *x, float by, size_t n);
 
 #endif

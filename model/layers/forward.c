@@ -24,8 +24,7 @@ static void norm(const Session *s, float *y, const float *x, const float *w, con
     else k->vec->rmsnorm(y, x, w, n, s->model->config.norm_eps);
 }
 
-/* xn = norm(x), or x where the branch has no norm in front. */
-static void take_in_nowait(Session *s, const float *weight, const float *bias, size_t n) {
+void layers_take_in_nowait(Session *s, const float *weight, const float *bias, size_t n) {
     Scratch *w = s->scratch;
     size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&w->team, n); t.at < t.end; t.at++) {
@@ -47,10 +46,10 @@ static void add_nowait(Session *s, const float *weight, const float *sum, const 
     }
 }
 
-static void scale_nowait(Session *s, float by, size_t n) {
+void layers_scale_nowait(Session *s, float *x, float by, size_t n) {
     size_t d = (size_t)s->model->config.d_model;
     for (Share t = team_share(&s->scratch->team, n); t.at < t.end; t.at++)
-        for (size_t i = t.at * d; i < (t.at + 1) * d; i++) s->scratch->x[i] *= by;
+        for (size_t i = t.at * d; i < (t.at + 1) * d; i++) x[i] *= by;
 }
 
 /* ---- attention ---- */
@@ -292,18 +291,18 @@ static void layer(Session *s, int l, size_t n) {
     const LayerMore *more = y->more;
     const Decoder *x = decoder(s);
     int sums = x->traits->norm_sum;
-    take_in_nowait(s, sums ? NULL : y->attn_norm, more->attn_norm_b, n);
+    layers_take_in_nowait(s, sums ? NULL : y->attn_norm, more->attn_norm_b, n);
     if (x->kinds[l].mixer == MIXER_DELTA) delta_mix(s, l, n);
     else if (x->kinds[l].mixer == MIXER_CONV) conv_mix(s, l, n);
     else attend(s, l, n);
-    if (x->parallel == OWN_NORMS) take_in_nowait(s, y->ffn_norm, more->ffn_norm_b, n);
+    if (x->parallel == OWN_NORMS) layers_take_in_nowait(s, y->ffn_norm, more->ffn_norm_b, n);
     add_nowait(s, more->attn_out, sums ? y->attn_norm : NULL, more->attn_norm_b, n);
-    if (x->parallel == IN_TURN) take_in_nowait(s, sums ? NULL : y->ffn_norm, more->ffn_norm_b, n);
+    if (x->parallel == IN_TURN) layers_take_in_nowait(s, sums ? NULL : y->ffn_norm, more->ffn_norm_b, n);
     network(s, l, n);
     add_nowait(s, more->ffn_out, sums ? y->ffn_norm : NULL, more->ffn_norm_b, n);
     if (x->per_layer) per_layer_branch(s, l, n);
     if (x->per_layer) add_nowait(s, more->per_layer_after, NULL, NULL, n);
-    if (more->out_scale) scale_nowait(s, *more->out_scale, n);
+    if (more->out_scale) layers_scale_nowait(s, s->scratch->x, *more->out_scale, n);
 }
 
 /* Layer l, or for -1 the embeddings; behind the last one xn = norm(x), which an encoder's x becomes, too. */
@@ -315,7 +314,7 @@ static void step(Session *s, int l, size_t n) {
     if (l < 0 && m->config.decoder->per_layer) per_layer_embed(s, n);
     if (l >= 0) layer(s, l, n);
     if (l + 1 < m->config.n_layers) return;
-    take_in_nowait(s, m->final_norm, m->config.decoder->final_norm_b, n);
+    layers_take_in_nowait(s, m->final_norm, m->config.decoder->final_norm_b, n);
     for (Share t = team_share(&w->team, m->encoder ? n : 0); t.at < t.end; t.at++)
         memcpy(w->x + t.at * d, w->xn + t.at * d, d * sizeof *w->x);
 }

@@ -158,6 +158,9 @@ static inline int layer_is_local(const Decoder *x, int l) { return x->local_dim 
 static inline int layer_head_dim(const Config *c, int l) {
     return c->decoder && layer_is_local(c->decoder, l) ? c->decoder->local_dim : c->head_dim;
 }
+static inline int layer_value_dim(const Config *c, int l) {
+    return c->decoder && layer_is_local(c->decoder, l) ? c->decoder->local_dim : c->value_dim;
+}
 static inline int layer_kv_heads(const Config *c, int l) {
     return c->decoder && layer_is_local(c->decoder, l) ? c->decoder->local_kv : c->n_kv_heads;
 }

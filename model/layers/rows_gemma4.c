@@ -115,8 +115,8 @@ static void sizes_of_gguf(KeyReader *r, Config *c) {
     }
 }
 
-/* Who borrows does so of the last layer of its kind that does not: of the two in front of the first borrower, where
- * llama.cpp looks for them. */
+/* Who borrows does so of the last layer of its kind that does not. llama.cpp takes one of the two in front of the first
+ * borrower, which are these in all that were published. */
 static void check_lenders(KeyReader *r, const Config *c) {
     int lends[2] = {0}, asks[2] = {0};
     for (int l = 0; l < c->n_layers; l++) (layer_borrows(c, l) ? asks : lends)[c->windowed[l]]++;
